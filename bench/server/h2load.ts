@@ -31,7 +31,7 @@ export type Load = {
 export type Figures = {
   readonly failed: number
   readonly perSecond: number
-  /** Median latency in ms. Undefined if there was no response. */
+  /** Median latency in milliseconds. Undefined if no request got a response. */
   readonly p50: number | undefined
   readonly p99: number | undefined
   readonly megabytes: number

@@ -164,7 +164,7 @@ function reviewSpecOf(
     itemsOf(fieldsOf(spec)[list]).map(({ image }) => textOf(image)),
   )
   const { annotations = {} } = metadata
-  // Sorted, so that equal reviews have the same cache key.
+  // Sort the keys, so that equal reviews have the same cache key.
   const keys = Object.keys(annotations)
     .filter((key) => key.includes('.image-policy.k8s.io/'))
     .toSorted()

@@ -23,7 +23,10 @@ export function createPodTopologyLabels(objects: Pick<Objects, 'get'>): Plugin {
   }
 }
 
-/** Returns the node name in the request, or an empty string if there is no node name. */
+/**
+ * Returns the name of the node to which the request binds a pod. Returns an empty string if the
+ * request does not bind a pod.
+ */
 function nodeNameIn(attributes: Attributes): string {
   const { object, resource, subresource } = attributes
   if (targetOf(attributes) === 'pods') return textOf(fieldsOf(object?.['spec'])['nodeName'])

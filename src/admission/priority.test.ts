@@ -25,7 +25,7 @@ const priorityOf = (admitted: KubeObject | undefined | string): unknown => {
   return [priorityClassName, priority, preemptionPolicy]
 }
 
-test('a pod without a class gets no priority if there is no default class', async () => {
+test('a pod without a class gets priority 0 if there is no default class', async () => {
   assert.deepEqual(priorityOf(await create({})), [undefined, 0, 'PreemptLowerPriority'])
 })
 

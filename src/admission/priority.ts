@@ -18,7 +18,7 @@ type Priority = {
   readonly preemptionPolicy: string
 }
 
-/** Priority of a pod that names no class if there is no default class. */
+/** Priority of a pod without a priorityClassName, if no PriorityClass is the global default. */
 const none: Priority = { className: '', value: 0, preemptionPolicy: 'PreemptLowerPriority' }
 
 export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {

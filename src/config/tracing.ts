@@ -5,8 +5,8 @@ import { readTracingConfig, type TracingConfig } from './files/tracing.ts'
 import type { Values } from './values.ts'
 
 /**
- * Returns null if no requests are traced. As in kube-apiserver, the file is not read unless the
- * feature gate is on.
+ * Reads the tracing configuration. Returns null if no requests are traced. As in kube-apiserver,
+ * the file is not read unless the feature gate is on.
  */
 export function readTracing(values: Values, gates: Gates): TracingConfig | null {
   const path = values.string('tracing-config-file')

@@ -100,7 +100,7 @@ async function reportAll(parts: FlowSchemasContext, signal: AbortSignal): Promis
   // soon.
   const waits = await Promise.all(all.map((schema) => reportSchema(parts, schema, names, signal)))
   const due = waits.filter((ms) => ms > 0)
-  // limit: `due` has only the few FlowSchemas that administrators write
+  // limit: `due` has one entry for each of the few FlowSchemas, so they can be passed as arguments
   return due.length === 0 ? 0 : Math.min(...due)
 }
 

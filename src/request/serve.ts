@@ -112,7 +112,8 @@ function accepting(request: ApiRequest, type: string): ApiRequest {
 }
 
 /**
- * Fails with a timeout error, and aborts the signal of the context so that unfinished work stops.
+ * Ends a request whose deadline has passed. Aborts the signal of its context, so that unfinished
+ * work stops, and throws a timeout error.
  */
 function timeOut(context: RequestContext): never {
   context.timeOut()

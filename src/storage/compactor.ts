@@ -91,8 +91,8 @@ export class Compactor implements AsyncDisposable {
       await this.#client.kv.compact({ revision }, { signal: this.#stopping.signal })
       this.#log('debug', 'compacted', { revision })
     } catch (error) {
-      // Ignored, because another client, such as an operator, has already compacted to a later
-      // revision.
+      // This error is ignored, because it means that another client, such as an operator, has
+      // already compacted to a later revision.
       if (!(error instanceof GrpcError && error.code === 'OutOfRange')) throw error
     }
   }

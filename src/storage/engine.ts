@@ -150,7 +150,10 @@ export interface Engine extends AsyncDisposable {
    */
   readonly databaseId?: string | undefined
   range(query: RangeQuery, options?: CallOptions): Promise<RangeResult>
-  /** Rejects with 'missing', and writes nothing, if the lease of the write does not exist. */
+  /**
+   * Makes a write if the key still has the expected revision. Rejects with 'missing', and writes
+   * nothing, if the lease of the write does not exist.
+   */
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome>
   /**
    * Returns the revision of the last change that was acknowledged to any client before this call. A

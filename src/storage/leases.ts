@@ -83,8 +83,8 @@ export class Leases {
     const id = this.#grant(ttlSeconds + surplusSeconds)
     if (surplusSeconds === 0) return id
     if (this.#shared.size >= TTLS_MAX) this.#shared.clear()
-    // Counted from before the request. The lease begins later, so it never expires earlier than
-    // assumed.
+    // The time is counted from before the request. The lease begins later, so it never expires
+    // earlier than assumed.
     const shared = { id, freshUntilMs: nowMs + surplusSeconds * 1000, users: 1 }
     this.#shared.set(ttlSeconds, shared)
     id.catch(() => {

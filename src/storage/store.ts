@@ -70,9 +70,9 @@ export type Current<T> = {
 }
 
 /**
- * The result of a decision: a write, or that the object does not change. In a write, `ttlSeconds`
- * overrides the time to live in the options. With 'unchanged', a stale value is nevertheless
- * written again; with 'untouched', it is not.
+ * The result of a decision: either a write, or a string which says that the object does not change.
+ * In a write, `ttlSeconds` overrides the time to live in the options. With 'unchanged', a stale
+ * value is nevertheless written again; with 'untouched', it is not.
  */
 export type Decision = Write | 'unchanged' | 'untouched'
 

@@ -179,8 +179,8 @@ function knownOf(
 }
 
 /**
- * Calls `other` if there is no result. Does not use `thenMaybe`, which would create a closure for
- * every request.
+ * Returns the authenticated user or, if there is none, the result of `other`. Does not use
+ * `thenMaybe`, because the callback would be allocated for every request.
  */
 const orElse = (
   result: TokenResult,

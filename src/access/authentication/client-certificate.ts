@@ -121,8 +121,9 @@ function userOf(certificate: X509Certificate, parsesUid: boolean): User | string
 export const unreadable = 'the subject of the certificate cannot be read'
 
 /**
- * Returns the common name of the subject, or an empty string if there is no common name. If there
- * are several, the last one is used, as in Go. Returns undefined if the subject cannot be read.
+ * Returns the common name in the subject of a certificate. As in Go, this is the last one if there
+ * are several, and an empty string if there is none. Returns undefined if the subject cannot be
+ * read.
  */
 export function commonNameOf(certificate: X509Certificate): string | undefined {
   const subject = subjectOf(certificate)

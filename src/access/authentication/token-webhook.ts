@@ -156,7 +156,7 @@ function resultOf(
   audiences: readonly string[],
   { served }: TokenWebhookOptions,
 ): TokenResult {
-  // limit: both lists are short: at most AUDIENCES_MAX entries, or the audiences of the server
+  // limit: each list has at most AUDIENCES_MAX entries, or those of the server, so it is short
   const shared = (reported.length === 0 ? served : reported).filter((audience) =>
     audiences.includes(audience),
   )

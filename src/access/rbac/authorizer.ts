@@ -109,7 +109,7 @@ class ResolutionErrors {
     else this.#more++
   }
 
-  /** Joins all messages to one string, which is empty if there are no messages. */
+  /** Joins all messages into one string. Returns an empty string if there are no messages. */
   text(): string {
     return aggregate(this.#more === 0 ? this.#texts : [...this.#texts, `and ${this.#more} more`])
   }

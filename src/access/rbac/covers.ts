@@ -176,7 +176,7 @@ function coversWhole(owner: Rule, rule: Rule, lists: Lists): boolean {
     // If the lists of paths are long, the rules are not compared as a whole, but permission by
     // permission.
     nonResourceURLs.length * owner.nonResourceURLs.length <= WHOLE_MAX &&
-    // limit: at most WHOLE_MAX comparisons, by the condition above
+    // limit: the condition above ensures that there are at most WHOLE_MAX comparisons
     nonResourceURLs.every((path) => owner.nonResourceURLs.some((url) => urlCovers(url, path)))
   )
 }

@@ -71,8 +71,8 @@ export const hasOrAll = (list: readonly string[], value: string): boolean =>
   has(list, value) || has(list, '*')
 
 /**
- * Whether a list covers a resource. `ofAny` is the pattern for the same subresource of any
- * resource, or empty if there is no subresource.
+ * Whether a list in a rule covers a resource. `ofAny` is the pattern that covers the subresource of
+ * all resources, such as `*/status`. It is empty if the request is not for a subresource.
  */
 export const coversResource = (list: readonly string[], resource: string, ofAny: string): boolean =>
   has(list, resource) || has(list, '*') || (ofAny !== '' && has(list, ofAny))

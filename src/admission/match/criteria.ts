@@ -24,7 +24,9 @@ export type MatchCriteria = {
   readonly isEquivalent: boolean
   /** Whether any rule has resourceNames. */
   readonly hasNames: boolean
-  /** Whether every request matches: there are no rules, and both selectors match everything. */
+  /**
+   * Whether every request matches, because there are no rules and both selectors match everything.
+   */
   readonly isEverything: boolean
 }
 
@@ -85,7 +87,7 @@ function matchAny(
   const named = rules.filter((rule) => allowsName(rule, target.name))
   if (named.some((rule) => concerns(rule, target))) return target.resource
   for (const rule of named) {
-    // limit: `others` has only the few served versions of a resource
+    // limit: `others` has only the few served versions of a resource, so each search is short
     const other = others.find((resource) => concerns(rule, { ...target, resource }))
     if (other !== undefined) return other
   }

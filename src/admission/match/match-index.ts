@@ -143,7 +143,7 @@ export function equivalentsOf(
   return (isEvents ? eventGroups : [group]).flatMap((one) =>
     registry
       .inGroup(one)
-      // limit: this runs for at most two groups
+      // limit: this filter runs for at most two groups
       .filter(
         (other) =>
           other.plural === plural &&

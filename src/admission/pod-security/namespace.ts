@@ -41,8 +41,8 @@ type Options = {
 }
 
 /**
- * Fails with Invalid if the labels are not valid. Warns about existing pods that a stricter level
- * would reject.
+ * Checks the pod security labels of a namespace that is being written. Fails with Invalid if the
+ * labels are not valid. Warns about existing pods that a stricter level would reject.
  */
 export async function checkNamespace(
   { oldObject, context }: Attributes,

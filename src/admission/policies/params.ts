@@ -31,10 +31,10 @@ export function paramResource(
 export type Param = { readonly object: KubeObject; readonly struct: Struct }
 
 /**
- * Returns the parameters. If there are no parameters, the binding does not apply. There may be
- * thousands of parameters, so each one is converted when it is read. Fails with a
- * ConfigurationFault if the reference is not valid, or if the binding requires parameters and there
- * are none.
+ * Returns the parameter objects to which a binding refers. If there are none, the caller must not
+ * apply the binding. There can be thousands of parameters, so each one is converted only when the
+ * iterable reaches it. Fails with a ConfigurationFault if the reference is invalid, or if there are
+ * no parameters although the binding requires them.
  */
 export function readParams(
   resource: Resource,

@@ -77,8 +77,8 @@ export type ParamRef = {
   /** Name of the parameter. Empty if `selector` selects the parameters. */
   readonly name: string
   /**
-   * Label requirements of the selector. Undefined if there is no selector, or if the selector is
-   * not valid.
+   * Requirements of the label selector that selects the parameters. Undefined if the binding has no
+   * selector, or an invalid one.
    */
   readonly selector: readonly Requirement[] | undefined
   /** Namespace of the parameters. Empty if they are in the namespace of the request. */

@@ -95,8 +95,8 @@ function* environmentOf(
 }
 
 /**
- * Returns the warning for an expression. Returns an empty string if there is no warning, or no
- * space left for it.
+ * Returns the compilation errors of an expression, with a line for each kind. Returns an empty
+ * string if the expression compiles. The text is truncated to `charactersMax`.
  */
 function* warningOf(
   text: string,

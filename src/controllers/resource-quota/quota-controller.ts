@@ -200,7 +200,7 @@ export class QuotaController implements AsyncDisposable {
     this.#remote?.follow(new Set(names))
     const wanted = new Map(
       this.#counted
-        // limit: the list has only the few quotas that administrators write
+        // limit: only administrators create quotas, so there are few names to search
         .filter(({ evaluator }) => names.some(evaluator.measures))
         .map((counted) => [counted.keys.prefix, counted]),
     )

@@ -27,8 +27,8 @@ export class Blocks {
   }
 
   /**
-   * Records that blocks are no longer in use, without returning them to the pool. For blocks that
-   * other code may still read.
+   * Records that blocks are no longer in use, without returning them to the pool. This is necessary
+   * for blocks that other code may still read.
    */
   drop(count: number): void {
     this.#taken -= count

@@ -26,8 +26,8 @@ const SMALL_SHARE = 15 / 16
 const LARGE_SHARE = 7 / 8
 
 /**
- * Maximum share of the budget that is charged for one request, so that smaller requests can run at
- * the same time. Two requests of this size cannot.
+ * Maximum share of the budget that is charged for one request. The rest of the budget lets smaller
+ * requests run at the same time, but not a second request of this size.
  */
 const REQUEST_SHARE = 5 / 8
 

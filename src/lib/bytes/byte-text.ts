@@ -1,7 +1,6 @@
 /**
  * A text that is built as UTF-8 in reusable memory. A string that is built from many pieces would
- * be copied twice during the conversion to bytes, and would leave more garbage than it has
- * characters.
+ * be copied twice during the conversion to bytes, and would create much garbage.
  */
 import { ZERO } from './ascii.ts'
 

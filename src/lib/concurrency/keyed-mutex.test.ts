@@ -22,7 +22,7 @@ test('a lock that is held for too long passes only to the next caller', async ()
   const second = await mutex.lock('x')
   assert.equal(second.hasWaited, true)
   const third = mutex.lock('x')
-  // The first caller no longer holds the lock, so disposing of it does not pass the lock to the
+  // The lock of the first caller has expired, so disposing of it does not pass the lock to the
   // third caller.
   first[Symbol.dispose]()
   let isIn = false

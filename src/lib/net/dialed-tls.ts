@@ -73,8 +73,8 @@ function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
 const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 /**
- * Translates the error if the response is not TLS. For example, a proxy can report in plain text
- * why it cannot connect.
+ * Replaces the error for a response that is not TLS with the error of Go's HTTP client. For
+ * example, a proxy can report in plain text why it cannot connect.
  */
 const inGoWords = (error: Error): Error =>
   'code' in error && error.code === 'ERR_SSL_WRONG_VERSION_NUMBER'

@@ -60,7 +60,7 @@ export type Program = {
    * started.
    */
   readonly flags?: string
-  /** Passed to the program. */
+  /** A worker thread that is passed to the program as a parameter. */
   readonly storeThread?: Worker | undefined
 }
 

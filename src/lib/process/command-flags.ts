@@ -30,9 +30,9 @@ export function readCommandFlags(
   const left = [...args]
   for (let argument = left.shift(); argument !== undefined; argument = left.shift()) {
     const [, name = '', inline] = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(argument) ?? []
-    // limit: `switches` has only the few flags of a command
+    // limit: `switches` has only the few flags of a command, so each search is short
     const isSwitch = switches.includes(name)
-    // limit: `values` has only the few flags of a command
+    // limit: `values` has only the few flags of a command, so each search is short
     if (values.includes(name)) found.set(name, inline ?? left.shift() ?? '')
     else if (isSwitch && (inline ?? 'true') === 'true') on.add(name)
     else if (isSwitch && inline === 'false') on.delete(name)

@@ -1,7 +1,8 @@
 /**
  * Disables V8's optimizing compilers until a server is used. Code that runs often during startup is
- * not called again, so optimizing it takes as long as it saves. In an idle server, it would occupy
- * 14 MB, half of them pages of the compilers themselves (docs/decisions/0004-memory.md).
+ * not called again, so optimizing it takes as long as it saves. In an idle server, the optimized
+ * code would occupy 14 MB, half of them pages of the compilers themselves
+ * (docs/decisions/0004-memory.md).
  */
 const LOOK_MS = 200
 /**

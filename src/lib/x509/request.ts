@@ -242,7 +242,7 @@ function attributesAfter(fields: DerReader): DerReader {
 type Signer = {
   readonly key: RequestKey
   readonly algorithmId: string
-  /** Returns undefined if Go does not support the algorithm. */
+  /** Undefined if Go does not support the signature algorithm of the request. */
   readonly algorithm: Algorithm | undefined
 }
 

@@ -70,8 +70,8 @@ export class ClientStream extends SendingStream {
 
   cancel(code: Code): void {
     if (!this.isClosed) return this.#owner.cancel(this, code)
-    // The peer ended the stream while it was paused. The stream will not be resumed, so `onClose`
-    // must be called here.
+    // If the peer ended the stream while it was paused, `onClose` would be called on resume. A
+    // canceled stream is not resumed, so call `onClose` here.
     if (!this.#isReportedAtResume) return
     this.#isReportedAtResume = false
     this.#held = undefined

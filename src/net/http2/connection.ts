@@ -37,8 +37,8 @@ const CONTINUATIONS_MAX = 256
  */
 const SETTINGS_MAX = 32
 /**
- * DATA frames with fewer bytes than this are mostly overhead. Smaller window increments force the
- * receiver to send such frames. Both count as control frames, which cost their sender almost
+ * DATA frames with fewer bytes than this are mostly overhead, and a smaller window increment forces
+ * its receiver to send such frames. Both count as control frames, which cost their sender almost
  * nothing (CVE-2019-9511, CVE-2019-9518). Well-behaved peers rarely send them.
  */
 const TINY_BYTES = 32
@@ -134,8 +134,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> implements
     this.limits = limits
     this.headerMemory = headerMemory
     this.#decoder = new HpackDecoder(headerMemory)
-    // The requests of a client contain secrets in their headers, which must not be stored in the
-    // HPACK tables of peers.
+    // Only a server uses a dynamic table. The request headers that a client sends contain secrets,
+    // which must not be stored in the HPACK tables of peers.
     this.sender = new Sender({
       ...shared,
       socket,
@@ -414,8 +414,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> implements
   }
 
   /**
-   * Applies a setting. Other settings are ignored, because they concern features that this code
-   * does not use.
+   * Validates and applies one entry of a SETTINGS frame. Unknown settings are ignored, and so are
+   * settings for features that this code does not use.
    */
   #onSetting(id: number, value: number): void {
     if (id === SETTING.ENABLE_PUSH && value > 1)
@@ -429,7 +429,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> implements
 
   /**
    * Adjusts the send windows of all streams. Called once for each SETTINGS frame, even if the frame
-   * repeats the setting, because each call visits all streams.
+   * contains the setting several times, because each call visits all streams.
    */
   #resizeWindows(window: number): void {
     const more = window - this.initialSendWindow

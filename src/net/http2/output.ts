@@ -20,7 +20,7 @@ const FULL_BYTES = 4 * BLOCK_BYTES
 const SCARCE_FULL_BYTES = BLOCK_BYTES / 2
 /**
  * Acknowledgments of PING and similar frames can exceed `FULL_BYTES`. If this many bytes wait for
- * the socket, the socket is not read until there are fewer.
+ * the socket, nothing is read from the socket until fewer bytes wait.
  */
 const READ_NO_MORE_BYTES = 4 * FULL_BYTES
 /** A DATA frame is not begun in a block with less room than this. */
@@ -162,7 +162,7 @@ export class Output {
   }
 
   #next(): void {
-    // Bytes added from now on are discarded.
+    // After `abandon`, add bytes to a new block that is never sent.
     if (this.#isAbandoned) {
       this.#block = { bytes: Buffer.allocUnsafeSlow(BLOCK_BYTES), filled: 0, handed: 0 }
       return

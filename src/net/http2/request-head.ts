@@ -83,7 +83,10 @@ export class HeadReader {
     this.#isKeptApart = isKeptApart
   }
 
-  /** Returns undefined for a malformed request. `bytes` is the size of all fields. */
+  /**
+   * Reads the fields of a request. Returns undefined if the request is malformed. `bytes` is the
+   * total size of the fields.
+   */
   read(fields: readonly HeaderField[], bytes: number): RequestHead | undefined {
     const pseudo = { ':method': '', ':scheme': '', ':path': '', ':authority': '' }
     let at = 0
@@ -198,7 +201,10 @@ function joinFields(
   return headers
 }
 
-/** Returns undefined if there are several host headers, or if the value is invalid. */
+/**
+ * Returns the value of the host header. Returns undefined if there are several host headers, or if
+ * the value is invalid.
+ */
 function hostOf(fields: readonly HeaderField[]): string | undefined {
   let host: string | undefined
   for (const { name, value } of fields) {
@@ -209,7 +215,10 @@ function hostOf(fields: readonly HeaderField[]): string | undefined {
   return host ?? ''
 }
 
-/** Returns undefined if there are several content-length headers, or if the value is invalid. */
+/**
+ * Returns the value of the content-length header, or -1 if there is none. Returns undefined if
+ * there are several, or if the value is invalid.
+ */
 function lengthOf(fields: readonly HeaderField[]): number | undefined {
   let length = -1
   for (const { name, value } of fields) {

@@ -59,8 +59,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   readonly #owner: ConnectionOwner
   readonly #heads: HeadReader
   /**
-   * Streams that began in the current chunk. They are reported to the owner after the whole chunk
-   * has been read. By then, some are already reset, and most bodies are complete.
+   * Streams that began in the current chunk. The owner is notified of them only after the whole
+   * chunk has been read, because by then some are already reset, and most bodies are complete.
    */
   #begun: ServerStream[] = []
   readonly #dropped = new Set<number>()

@@ -27,8 +27,8 @@ export type BodyListener = {
 const UNREAD_BYTES = 16 * 1024
 
 /**
- * Called before more of an unread body is buffered. If it returns false, there is no room, and the
- * body is dropped.
+ * Limits the memory for unread bodies. `holdUnread` is called before more of an unread body is
+ * buffered. If it returns false, there is no room, and the body is dropped.
  */
 export interface UnreadHolder {
   readonly holdUnread: (bytes: number) => boolean

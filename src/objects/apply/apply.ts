@@ -58,8 +58,8 @@ export type Application = {
   /** Converts an object in wire form to another version. Absent if this requires a webhook. */
   readonly convert?: Convert
   /**
-   * Returns a function that converts the object before and after the apply to a version. The
-   * function returns undefined if the kind has no such version.
+   * Converts both states of the object, before and after the apply. Resolves to a function that
+   * returns them in a given version, or undefined if the kind has no such version.
    */
   readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
 }

@@ -29,10 +29,10 @@ export function* validateLiterals(
     // The arguments of `format` can have different types.
     const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
     for (const part of partsOf(expr)) yield* visit(part, isInside)
-    // limit: a call has only a few literal arguments
+    // limit: a call has only a few literal arguments, so checkCall returns only a few faults
     if (expr.kind === 'call') faults.push(...(yield* checkCall(expr, checked)))
     if (isFormatted || !isHomogeneous) return
-    // limit: checkSame returns at most one fault
+    // limit: checkSame returns at most one fault, which can be passed as an argument
     if (expr.kind === 'list')
       faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
     if (expr.kind === 'map') {

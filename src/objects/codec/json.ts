@@ -248,8 +248,8 @@ export function printQuickly(value: Json): string {
 }
 
 /**
- * Returns undefined if the value contains a bigint, which JSON.stringify rejects. A replacer
- * function would take most of the time.
+ * Prints a value with JSON.stringify. Returns undefined if the value contains a bigint, which
+ * JSON.stringify rejects. Converting bigints with a replacer function would take most of the time.
  */
 function stringified(value: Json): string | undefined {
   try {

@@ -14,7 +14,10 @@ import { RemoteMemory } from './remote-pool.ts'
 import { Remote, type RemoteOptions } from './remote.ts'
 
 export type ApiServicesInformerOptions = {
-  /** Returns undefined if APIServices are not served. Then no API is remote. */
+  /**
+   * Returns access to APIServices, or undefined if they are not served. In the latter case, no API
+   * is served by a remote server.
+   */
   readonly access: () => InformerAccess | undefined
   readonly remotes: RemoteOptions
   readonly log: Log

@@ -43,7 +43,7 @@ export class RemoteConnections {
   readonly #pools = new Map<string, RemotePool>()
   readonly #closing = new AbortController()
 
-  /** Fails if the certificates cannot be used. */
+  /** Reads the certificates. Fails if they cannot be used. */
   constructor(tls: RemoteTls, dial: Dial, memory: RemoteMemory = new RemoteMemory()) {
     this.#tls = tls
     this.#memory = memory

@@ -16,7 +16,7 @@ export type Took = {
   readonly authenticationMs: number
 }
 
-/** Returns undefined if there are no annotations. */
+/** Returns the annotations of the event for a stage, or undefined if there are none. */
 export function annotationsOf(
   context: RequestContext,
   stage: AuditStage,

@@ -31,7 +31,8 @@ export type AuditEnvironment = {
 }
 
 /**
- * Returns undefined if no policy or no backend is configured. Fails if the log cannot be opened.
+ * Creates the audit log. Returns undefined if no policy or no backend is configured. Fails if the
+ * log file cannot be opened.
  */
 export async function createAudit(
   config: AuditConfig,

@@ -17,7 +17,10 @@ const TARGET_MIN = 0.001
 /** Sums of fractions that differ by less than this value are considered equal. */
 const EPSILON = 1e-7
 
-/** Returns undefined if the bounds cannot be satisfied. */
+/**
+ * Divides `total` seats among the priority levels. Returns undefined if the bounds cannot be
+ * satisfied.
+ */
 export function allocateSeats(total: number, wants: readonly Want[]): Allocation | undefined {
   const lowest = sum(wants.map(({ min }) => min))
   const highest = sum(wants.map(({ max }) => max))

@@ -12,7 +12,7 @@ export type DumpTime = { readonly wallMs: number; readonly monotonicMs: number }
 
 const pages = '/debug/api_priority_and_fairness/'
 
-/** Returns undefined if the path is not one of these pages. */
+/** Returns the dump page at a path, or undefined if the path is not that of a dump page. */
 export function dumpFlows(
   path: string,
   query: URLSearchParams,

@@ -146,7 +146,7 @@ const readRule = ({ subjects, resourceRules, nonResourceRules }: Fields): FlowRu
   })),
 })
 
-/** Returns undefined for a subject that matches no user. */
+/** Reads a subject of a FlowSchema. Returns undefined for a subject that matches no user. */
 function readSubject({ kind, user, group, serviceAccount }: Fields): Subject | undefined {
   if (kind === 'User' || kind === 'Group') {
     const who = kind === 'User' ? user : group
@@ -182,7 +182,7 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
     if (subject.kind === 'accounts') {
       if (name.startsWith(subject.prefix)) return true
     } else if (subject.name === undefined) return true
-    // limit: only administrators write the subjects of FlowSchemas
+    // limit: a FlowSchema has few subjects, because only administrators write them
     else if (subject.kind === 'User' ? subject.name === name : groups.includes(subject.name))
       return true
   }

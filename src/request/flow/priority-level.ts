@@ -59,8 +59,9 @@ export const mandatoryLevels: readonly LevelSpec[] = [
 ]
 
 /**
- * Returns undefined if the object is inconsistent. It is then treated as absent. Validation rejects
- * such objects, but another server might have stored one.
+ * Reads a PriorityLevelConfiguration. Returns undefined if it is inconsistent, so that it is
+ * treated as absent. Validation rejects inconsistent objects, but another server might have stored
+ * one.
  */
 export function readLevel({ metadata, spec }: KubeObject): LevelSpec | undefined {
   const name = metadata.name ?? ''

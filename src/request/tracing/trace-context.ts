@@ -23,7 +23,10 @@ const SAMPLED = 0x01
  */
 const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** Returns undefined if the header is absent or invalid. */
+/**
+ * Parses the headers `traceparent` and `tracestate`. Returns undefined if `traceparent` is absent
+ * or invalid.
+ */
 export function readTraceContext(
   parent: string | undefined,
   state: string | undefined,

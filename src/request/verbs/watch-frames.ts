@@ -82,7 +82,7 @@ export class WatchFrames implements FrameSource {
       if (parts !== undefined) {
         counted ??= [...frames]
         counted.push({ length: parts.reduce((sum, { length }) => sum + length, 0) })
-        // limit: one event has only a few parts
+        // limit: one event has only a few parts, so they can be passed as arguments
         frames.push(...parts)
         continue
       }

@@ -109,7 +109,8 @@ export type CacheOptions = {
 type ResourceEntry = { readonly resource: CachedResource; readonly reader: Reader }
 
 /**
- * The key of an object for a temporary item. The revisions are absent if the object is not stored.
+ * The key and the revisions of a temporary item. The revisions are absent if the object is not
+ * stored.
  */
 type ItemKey = {
   readonly key: Key
@@ -501,7 +502,10 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** Returns false if the resource could not be checked. */
+  /**
+   * Finds objects of a resource that cannot be decrypted, and logs their number. Returns false if
+   * the resource could not be checked.
+   */
   async #checkOneReadable(resource: CachedResource): Promise<boolean> {
     const { log } = this.#shared
     const fields = { resource: resource.spec.name }
@@ -543,8 +547,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Returns false if the cache differs from the database. Returns true if the comparison could not
-   * be completed.
+   * Compares a resource with the database. Returns false if they differ. Returns true if they are
+   * equal, or if the comparison could not be completed.
    */
   async #checkOne(resource: CachedResource): Promise<boolean> {
     const { log, time, engine } = this.#shared

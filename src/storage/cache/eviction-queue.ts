@@ -24,8 +24,8 @@ const SWEPT_MAX = 20_000
 const SPARED_MAX = 1_000
 
 /**
- * Share of the budget above which no data is prepared in advance, but only when it is first
- * requested.
+ * If more than this share of the budget is in use, data is no longer created in advance, but only
+ * when it is first requested.
  */
 const FULL_SHARE = 0.9
 

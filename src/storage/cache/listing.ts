@@ -76,8 +76,8 @@ export class Listing {
   }
 
   /**
-   * Settles like the promise passed to `settleWith`, or when the listing is closed. For callers
-   * that wait for the resource.
+   * Settles like the promise passed to `settleWith`, or when the listing is closed. Callers that
+   * need the resource wait for this promise.
    */
   get done(): Promise<void> {
     return this.#over.promise

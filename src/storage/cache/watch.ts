@@ -187,7 +187,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   onReady(ready: () => void): void {
     this.#onReady = ready
     const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#hasUnseen()
-    // Deferred, so that a watcher with many events to examine does not block other watchers.
+    // Defer the call, so that a watcher with many events to examine does not block other watchers.
     if (hasMore) this.#source.defer(() => this.wake())
     else this.#source.sleep(this)
   }

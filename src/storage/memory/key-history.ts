@@ -66,7 +66,7 @@ export class KeyHistory {
   #after(revision: Revision): number {
     let low = 0
     let high = this.#versions.length
-    // Nearly every read is of the latest version.
+    // Check the latest version first, because nearly every read needs it.
     if ((this.#versions[high - 1]?.revision ?? 0) <= revision) return high
     while (low < high) {
       const middle = (low + high) >> 1

@@ -92,8 +92,8 @@ function recordOwner(folder: string): void {
       mode: MODE,
     })
   } catch {
-    // Ignored, because stored data can be served even if, for example, the disk is full. The file
-    // is needed only for an error message of other processes.
+    // The error is ignored, because stored data can be served even if, for example, the disk is
+    // full. The file is needed only for an error message of other processes.
   }
 }
 

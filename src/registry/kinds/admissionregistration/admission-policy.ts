@@ -53,7 +53,8 @@ export const admissionPolicyRules: KindRules = {
     },
   },
   validate: () => [],
-  // Runs in time slices, because it compiles CEL expressions.
+  // Validation runs in time slices, so that compiling CEL expressions does not block other
+  // requests.
   validateInSlices: (policy, current, tools) =>
     inTurns((slice) => validatePolicy(policy, current, slice), tools),
   status: { validateUpdate: validateStatus },

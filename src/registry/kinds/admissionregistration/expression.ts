@@ -32,8 +32,8 @@ type ExpressionOptions = {
   /** Text that error messages show instead of the expression. */
   readonly shown?: string
   /**
-   * Text that identifies the expression among the stored ones, if it differs from the compiled
-   * text.
+   * The text of the expression in the object, if it differs from the compiled text. It is used to
+   * find out whether the expression is already stored.
    */
   readonly given?: string
 }
@@ -137,8 +137,8 @@ function oneOf(types: readonly Type[]): string {
 }
 
 /**
- * Returns the expressions of a stored object that can keep using the newest CEL environment.
- * Variables and JSON patches are not among them.
+ * Returns the expressions of a stored object that an update may compile with the newest CEL
+ * environment. The expressions of variables and JSON patches are not included.
  */
 export function expressionsIn(spec: Fields): string[] {
   const texts = (list: string, ...names: readonly string[]): string[] =>

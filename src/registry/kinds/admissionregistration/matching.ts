@@ -87,9 +87,9 @@ export function validateRule(rule: Fields, path: string): FieldFault[] {
 }
 
 type Names = {
-  /** Go type of the items. */
+  /** Go type of the names, as shown in errors. */
   readonly type?: string
-  /** Name of the items that must not occur together with `*`, as used in messages. */
+  /** Name in error messages of the items that must not be listed together with `*`. */
   readonly others: string
   readonly check: (value: string, path: string) => FieldFault[]
 }

@@ -38,7 +38,8 @@ const strategy = {
 export const mutatingPolicyRules: KindRules = {
   strategy,
   validate: () => [],
-  // Runs in time slices, because it compiles CEL expressions.
+  // Validation runs in time slices, so that compiling CEL expressions does not block other
+  // requests.
   validateInSlices: (policy, current, tools) =>
     inTurns((slice) => validatePolicy(policy, current, slice), tools),
 }

@@ -58,7 +58,8 @@ function rulesWith(validateOwn: ValidateOwn): KindRules {
       generation: { fields: ['webhooks'], equality: 'exact' },
     },
     validate: () => [],
-    // Runs in time slices, because it compiles the CEL expressions of match conditions.
+    // Validation runs in time slices, so that compiling the CEL expressions of match conditions
+    // does not block other requests.
     validateInSlices: (object, current, tools) =>
       inTurns(
         (slice) => validate(object, { validateOwn, before: itemsOf(current?.['webhooks']), slice }),

@@ -78,8 +78,8 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
 }
 
 /**
- * Whether the CA bundle is validated. It is validated if the CRD is established, because an invalid
- * bundle would break its webhook. A bundle that was already invalid can remain.
+ * Whether an update validates the CA bundle. It does so if the CRD is established, because an
+ * invalid bundle would break the conversion webhook. A bundle that was already invalid is accepted.
  */
 function isBundleChecked(before: StoredCrd | undefined): boolean {
   if (before?.isEstablished !== true) return false

@@ -45,7 +45,8 @@ export const customResourceDefinitionRules: KindRules = {
   prepareUpdate: (object) => withStorageVersion(object),
   ownDeletion: crdDeletion,
   validate: () => [],
-  // Runs in time slices, because a schema can have thousands of CEL rules and patterns to compile.
+  // Validation runs in time slices, because a schema can have thousands of CEL rules and patterns
+  // to compile.
   validateInSlices: (object, current, tools) =>
     inTurns(
       (slice) =>
@@ -174,8 +175,8 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const versions = itemsOf(specOf(object)['versions'])
   const storedNames = new Set(stored)
   const names = new Set(versions.map(({ name }) => textOf(name)))
-  // Each stored name is matched with one version. As in kube-apiserver, a second storage version
-  // with the same name is therefore reported as missing.
+  // A stored name counts for only one version. As in kube-apiserver, a storage version that repeats
+  // the name of an earlier version is therefore reported as missing.
   const missing = versions
     .filter(({ name, storage }) => !storedNames.delete(textOf(name)) && storage === true)
     .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))

@@ -26,8 +26,8 @@ export function* validateDefaults(schema: Fields, path: string, slice: Slice): T
 }
 
 /**
- * Whether a schema contains a default. Most schemas do not, so that they need not be parsed as
- * structural schemas, which is slow.
+ * Whether a schema contains a default. Only schemas with defaults are parsed as structural schemas,
+ * because parsing is slow.
  */
 export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<boolean> {
   if (!isFields(schema)) return false

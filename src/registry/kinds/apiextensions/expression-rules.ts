@@ -277,7 +277,10 @@ export function elementsOf({ type, items, additionalProperties }: Fields): Field
   return isFields(elements) ? elements : undefined
 }
 
-/** Returns the maximum number of elements of all values together. Undefined if it is unbounded. */
+/**
+ * Returns the maximum total number of elements in `count` lists or maps with at most `limit`
+ * elements each. Undefined if the number is unbounded.
+ */
 export const countBelow = (count: number | undefined, limit: Fields[string]): number | undefined =>
   count === undefined || limit === undefined || limit === null
     ? undefined

@@ -1,6 +1,6 @@
 /**
- * Validates the patterns of a schema, which must be valid regular expressions. Compiling a pattern
- * takes time, and a schema can have thousands of patterns.
+ * Validates the patterns of a schema, which must be valid regular expressions. A schema can have
+ * thousands of patterns, and compiling them takes time, so validation yields to the event loop.
  */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../../api/object.ts'

@@ -15,7 +15,10 @@ import { everyItem, mapEach } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import { keyOfValue } from '../../../objects/schema/structural/value.ts'
 
-/** Name of each part in a version, and its name in the spec. */
+/**
+ * The fields that v1beta1 moves to the spec if all versions share them. Each entry has the name in
+ * a version and the name in the spec.
+ */
 const shared = [
   ['schema', 'validation'],
   ['subresources', 'subresources'],

@@ -214,8 +214,8 @@ function* junctorsOf(schema: Fields, path: string): Generator<Part> {
 }
 
 /**
- * Yields the direct subschemas of a schema, except those of its properties. The number of
- * subschemas can be large.
+ * Yields the direct subschemas of a schema, except those of its properties. This is a generator
+ * because the number of subschemas can be large.
  */
 export function* subschemasOf(schema: Fields): Generator<Json | undefined> {
   const { items, additionalProperties, not, allOf, anyOf, oneOf } = schema

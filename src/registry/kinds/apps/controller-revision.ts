@@ -16,7 +16,7 @@ const STEP = 4096
 export const controllerRevisionRules: KindRules = {
   strategy: { updateChecks: ['change', 'rules', 'metadata'] },
   validate: ({ revision }) => faultsOf(nonNegative, revision, 'revision'),
-  // Runs in time slices, because the data can be as large as a request body.
+  // Validation runs in time slices, because the data can be as large as a request body.
   validateInSlices: (object, current, tools) =>
     inTurns(
       (slice) =>

@@ -82,7 +82,7 @@ export const daemonSetRules: KindRules = {
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    // As in kube-apiserver, an update validates the spec twice.
+    // As in kube-apiserver, an update validates the spec twice, so each error is reported twice.
     const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec', gates)

@@ -121,7 +121,8 @@ export const statefulSetRules: KindRules = {
   setDefaults,
   strategy: { names: 'label', generation: { fields: ['spec'] } },
   validate: (object, gates) => faultsOf(spec, object['spec'], 'spec', gates),
-  // The serviceName is immutable, so an update validates the stored value.
+  // The serviceName is immutable. A changed name is refused by `onlyChangeable`, so the other rules
+  // validate the stored name instead.
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
     const now = fieldsOf(object['spec'])

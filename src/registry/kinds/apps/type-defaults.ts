@@ -48,7 +48,8 @@ function withStrategy(spec: Fields): Fields {
 
 function withDaemonStrategy(spec: Fields): Fields {
   const { type = 'RollingUpdate', rollingUpdate, ...rest } = fieldsOf(spec['updateStrategy'])
-  // A rollingUpdate is kept even if the type does not use it. Its missing fields are then zero.
+  // If the type is not RollingUpdate, a rollingUpdate in the request is kept, and its missing
+  // fields are set to zero.
   if (type !== 'RollingUpdate' && rollingUpdate === undefined) return spec
   const maxUnavailable = type === 'RollingUpdate' ? 1 : 0
   const rolling = { maxUnavailable, maxSurge: 0, ...fieldsOf(rollingUpdate) }

@@ -35,8 +35,7 @@ export const autoscalerV1Rules: KindRules = {
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
   gatedForm: { version: 'v2', to: toStored, from: fromStored },
-  // Some annotations contain parts of the spec and the status. v2 has separate fields for these
-  // parts.
+  // Converts the object to v2 and back, because v1 has parts of the status only in annotations.
   prepareCreate: (object) => fromStored({ ...toStored(object), status: {} }),
   prepareUpdate: (object, current) =>
     fromStored({ ...toStored(object), status: statusOf(current) }),

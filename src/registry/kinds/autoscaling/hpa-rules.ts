@@ -47,7 +47,10 @@ const target = fields({
   averageUtilization: positivePercent,
 })
 
-/** Requires one of two fields of the target. If `why.both` is absent, both fields can be set. */
+/**
+ * Requires one of two fields of the target. `why` contains the error messages: `none` if neither
+ * field is set, and `both` if both are. Without `why.both`, both fields can be set.
+ */
 function eitherTarget(
   [one, other]: readonly [string, string],
   why: { readonly none: string; readonly both?: string },

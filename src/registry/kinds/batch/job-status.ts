@@ -113,7 +113,10 @@ function exclusive({ isTrue }: State, one: string, other: string): FieldFault[] 
   return [wrongConditions(`cannot set ${one}=True and ${other}=true conditions`)]
 }
 
-/** Refuses a condition if the condition that must precede it is missing. */
+/**
+ * Refuses `condition` if the status does not contain the condition `earlier`, which must be set
+ * first.
+ */
 function announced({ isTrue }: State, condition: string, earlier: string): FieldFault[] {
   if (!isTrue(condition) || isTrue(earlier)) return []
   return [

@@ -19,7 +19,7 @@ export const clusterTrustBundleRules: KindRules = {
   strategy: { gate: 'ClusterTrustBundle', names: 'any', needsResourceVersion: true },
   selectableFields: ['spec.signerName'],
   validate: () => [],
-  // Runs in time slices, because a bundle can have thousands of certificates to parse.
+  // Validation runs in time slices, because a bundle can have thousands of certificates to parse.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validate(object, current, slice), tools),
 }

@@ -70,7 +70,10 @@ export function withTimes(
 
 const stateOf = ({ type, status }: Fields): string => `${textOf(status)} ${textOf(type)}`
 
-/** Replaces the decisions in a request by the stored ones, so that they cannot be changed. */
+/**
+ * Replaces the conditions Approved and Denied in a request with the stored ones, so that they
+ * cannot be changed.
+ */
 export function withDecisions(
   conditions: readonly Fields[],
   before: readonly Fields[],

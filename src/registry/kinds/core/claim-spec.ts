@@ -47,7 +47,7 @@ export function accessModes(missing: string): Rule {
   }
 }
 
-/** Gate for the attributes class of volumes. */
+/** Feature gate for the field volumeAttributesClassName. */
 export const attributesClassGate = 'VolumeAttributesClass'
 
 /**
@@ -95,7 +95,8 @@ export const claimSpec: Rule = (value, path, check) => {
   dataSource(spec['dataSourceRef'], `${path}.dataSourceRef`, check)
   const isAbroad = textOf(fieldsOf(spec['dataSourceRef'])['namespace']) !== ''
   if (isAbroad ? spec['dataSource'] !== undefined : isDataTwice(spec)) {
-    // As in kube-apiserver, the error shows the path instead of the value.
+    // As in kube-apiserver, the error shows the Go struct of the field path instead of the field's
+    // value.
     const shown = goStruct('field.Path', {
       name: '"dataSource"',
       index: '""',

@@ -36,7 +36,7 @@ function validate(object: KubeObject): FieldFault[] {
     return true
   })
   const faults = [...texts.faults, ...binaries.faults]
-  // As in kube-apiserver, this error has an empty path.
+  // As in kube-apiserver, the path of this error is empty, which is printed as `[]`.
   if (texts.bytes + binaries.bytes > VALUES_BYTES_MAX) faults.push(tooLong('[]', VALUES_BYTES_MAX))
   return faults
 }

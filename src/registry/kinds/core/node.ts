@@ -140,7 +140,8 @@ const addresses: Rule = (value, path, check) => {
 export const nodeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], takesStatus: 'create' },
   selectableFields: nodeFields,
-  // The field is dropped only from new Nodes. Updates of the status can still set it.
+  // If the gate is off, only a create drops status.features. Updates of the status can still set
+  // it.
   prepareCreate: (object, _writer, gates) => {
     const { status } = object
     if (!isFields(status) || gates.isOn('SupplementalGroupsPolicy')) return object

@@ -35,7 +35,7 @@ import { basicAmount, classWarning, storageClassAnnotation } from './persistent-
 
 export const persistentVolumeClaimRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules', 'metadata'], returnsDeleted: true },
-  // The phase of a new claim is not stored until the first update. Reads set it by default.
+  // A new claim is stored without a phase until the first update, so reads set the default phase.
   isDefaultedAgain: true,
   prepareCreate: (object) => prepared(object),
   prepareUpdate: (object, current) => prepared(object, current),
@@ -46,7 +46,7 @@ export const persistentVolumeClaimRules: KindRules = {
     const faults = hasSourceGroup(was)
       ? found.filter(({ path }) => !sourceGroups.includes(path))
       : found
-    // As in kube-apiserver, an update validates the object twice.
+    // As in kube-apiserver, an update validates the object twice, so each error is reported twice.
     return [...faults, ...faults, ...validateChange(object, current, gates)]
   },
   warnings,

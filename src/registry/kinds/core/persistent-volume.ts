@@ -70,7 +70,7 @@ const capacity: Rule = (value, path, check) => {
   })
 }
 
-/** Validates a quantity. The error shows it as an integer. */
+/** Refuses a negative quantity. The error shows the quantity as an integer. */
 export function basicAmount(amount: string, path: string): FieldFault[] {
   const nanos = nanosOf(amount)
   return nanos >= 0n
@@ -168,7 +168,7 @@ export const persistentVolumeRules: KindRules = {
     const own = attributesGates(gates, before)
     return [
       ...validate(object, own),
-      // As in kube-apiserver, an update validates the spec twice.
+      // As in kube-apiserver, an update validates the spec twice, so each error is reported twice.
       ...faultsOf(spec, now, 'spec', own),
       ...validateChange(now, before),
       ...validateAttributesChange(now, before, gates),

@@ -69,7 +69,8 @@ function isUntouched(spec: Fields, before: Fields | undefined): boolean {
 }
 
 /**
- * Removes the second address and family if the client requests SingleStack but still sends both.
+ * If an update requests SingleStack but still contains both stored addresses or families, removes
+ * the second one.
  */
 function trimmed(spec: Fields, before: Fields | undefined): Fields {
   if (before === undefined || spec['ipFamilyPolicy'] !== 'SingleStack') return spec
@@ -121,7 +122,7 @@ function addFamiliesOfAddresses(
   for (let at = families.length; at < ips.length; at++) {
     const family = parseIp(ips[at] ?? '')?.family ?? 'IPv4'
     const why = `${family} is not configured on this cluster`
-    // limit: a cluster has at most two IP families
+    // limit: a cluster has at most two IP families, so each search is short
     if (!cluster.includes(family)) faults.push(invalidShown(`spec.clusterIPs[${at}]`, shown, why))
     families.push(family)
   }
@@ -144,7 +145,7 @@ function refuseFamilies(spec: Fields, { policy, families, cluster }: WantedFamil
       return [invalidValue(path, policy, `${needs} IP families are specified`)]
   }
   const faults = faultsOfEach(families, (family, at) =>
-    // limit: a cluster has at most two IP families
+    // limit: a cluster has at most two IP families, so each search is short
     cluster.includes(family)
       ? []
       : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],

@@ -124,7 +124,7 @@ function validateRule(rule: Fields, path: string): FieldFault[] {
   ]
 }
 
-/** Kinds of subjects, each with its field. */
+/** The kinds of subjects, each with the field that describes such a subject. */
 const partOfKind: readonly (readonly [string, string])[] = [
   ['ServiceAccount', 'serviceAccount'],
   ['User', 'user'],

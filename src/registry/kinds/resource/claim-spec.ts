@@ -228,7 +228,10 @@ export function validateConfiguration(
   ]
 }
 
-/** Validates raw JSON, which must be an object. If it is new, its size is limited. */
+/**
+ * Validates a field with raw JSON, which must be an object. The size of the JSON is limited unless
+ * it is already stored.
+ */
 export function validateData(
   data: Json | undefined,
   path: string,

@@ -16,7 +16,8 @@ export const deviceClassRules: KindRules = {
     generation: { fields: ['spec'] },
   },
   validate: () => [],
-  // Runs in time slices, because it compiles the CEL expressions of selectors.
+  // Validation runs in time slices, so that compiling the CEL expressions of selectors does not
+  // block other requests.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validateClass(object, current, slice), tools),
 }

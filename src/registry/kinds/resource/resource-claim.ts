@@ -23,7 +23,8 @@ export const resourceClaimRules: KindRules = {
     resetPaths: { status: ['spec'] },
   },
   validate: () => [],
-  // Runs in time slices, because it compiles the CEL expressions of requests.
+  // Validation runs in time slices, so that compiling the CEL expressions of requests does not
+  // block other requests.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validateClaim(object, current, slice), tools),
   namespaceRule: (object, current) =>

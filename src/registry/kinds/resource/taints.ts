@@ -81,7 +81,8 @@ export const deviceTaintRuleRules: KindRules = {
     return taint === spec['taint'] ? object : { ...object, spec: { ...spec, taint } }
   },
   validate: () => [],
-  // Runs in time slices, because it compiles the CEL expressions of selectors.
+  // Validation runs in time slices, so that compiling the CEL expressions of selectors does not
+  // block other requests.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validateRule(object, current, slice), tools),
 }

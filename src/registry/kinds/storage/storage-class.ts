@@ -56,9 +56,9 @@ function validate(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Validates topologies. As in kube-apiserver, the list of earlier terms begins with as many empty
- * terms as there are topologies. Therefore an empty term is reported as a duplicate of each of
- * them.
+ * Validates topologies. kube-apiserver collects the earlier terms in a list that it creates with
+ * one empty term for each topology. To report the same errors, this function treats an empty term
+ * as a duplicate of each of these empty terms.
  */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   const counts = once('counts of topologies', () => new Map([[identityOf([]), terms.length]]))

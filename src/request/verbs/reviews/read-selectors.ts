@@ -41,7 +41,7 @@ function faultOf(field: string, { terms, isAll }: SelectorTerms<unknown>): strin
 
 type SelectorReader<T> = {
   readonly parse: (text: string) => readonly T[]
-  /** Returns undefined if the requirement cannot be used. */
+  /** Converts a requirement of a selector. Returns undefined if the requirement cannot be used. */
   readonly read: (requirement: Fields) => T | undefined
 }
 

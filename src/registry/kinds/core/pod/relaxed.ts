@@ -50,8 +50,8 @@ export function relaxedBy(gates: Gates, { metadata, spec }: PodTemplateSpec): Ga
 }
 
 /**
- * Whether the stored deletion cost is invalid, which is possible while the gate is off. It does not
- * prevent updates.
+ * Whether the stored Pod has an invalid deletion cost, which can be stored while the gate is off.
+ * Updates are accepted despite this cost.
  */
 function hasOddCost({ annotations }: Fields): boolean {
   const cost = fieldsOf(annotations)[deletionCost]

@@ -186,10 +186,11 @@ const hasClaims = ({ resources }: Fields): boolean =>
   itemsOf(fieldsOf(resources)['claims']).length > 0
 
 /**
- * Returns the parts of a container that a resize cannot change: everything except CPU and memory.
- * As in kube-apiserver, limits are ignored if the stored container has none, and so are requests,
- * so a resize can then set any of them. The new claims are also ignored: a container without claims
- * can get claims. But if a container has claims, no container of the Pod can be resized.
+ * Returns the parts of a container that a resize cannot change: everything except limits and
+ * requests of CPU and memory. As in kube-apiserver, all limits are ignored if the stored container
+ * has no limits, so that a resize can set any of them. The same applies to requests. The new claims
+ * are also ignored, so that a container without claims can get claims. If a container already has
+ * claims, no container of the Pod can be resized.
  */
 function fixedPart(container: Fields, old: Fields): Fields {
   const resources = fieldsOf(container['resources'])

@@ -185,7 +185,7 @@ function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): F
   return faultsOfEach(now, (term, at) => {
     const isGrown = ['matchExpressions', 'matchFields'].every((list) => {
       const known = keysOf(itemsOf(term[list]), identityOf)
-      // limit: a term has two lists
+      // limit: the loop runs only twice, for matchExpressions and matchFields
       return everyItem('kept expressions', itemsOf(before[at]?.[list]), (old) =>
         known.has(identityOf(old)),
       )

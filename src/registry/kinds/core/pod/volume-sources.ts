@@ -204,7 +204,7 @@ export type VolumeSource = {
   readonly rule: Rule
   /** Name of the source in errors, if it differs from the name of the field. */
   readonly shownAs?: string
-  /** Name of the source in the error about multiple sources. */
+  /** Name of the source in the error that is reported if several sources are set. */
   readonly extraAs?: string
 }
 
