@@ -12,7 +12,7 @@ const layers =
 
 /** Lists for the subfolders of some folders. Files directly in the folder are not restricted. */
 const innerLayers: { readonly [folder: string]: string } = {
-  entry: 'commands > dev | envtest | testing',
+  entry: 'commands > dev | envtest | testing > apply',
   request:
     'aggregation | filters > audit | debug | discovery | flow | tracing | verbs > allocators',
   access: 'authorization > rbac | authentication',

@@ -14,6 +14,7 @@ import { Restores } from '../../lib/concurrency/restores.ts'
 import type { Certificate } from '../../lib/x509/certificates.ts'
 import { rootOf } from '../../storage/keys.ts'
 import { type EngineState, MemoryEngine } from '../../storage/memory/memory-engine.ts'
+import { apply, type ApplySource } from './apply.ts'
 import { boot, type BootedServer } from './boot.ts'
 import { offsetOf, TestClock } from './clock.ts'
 import { configure, type ConfigureOptions } from './configure.ts'
@@ -28,7 +29,7 @@ import {
 } from './credentials.ts'
 import { LazyListener } from './lazy-listener.ts'
 import { Faults, type FrozenServer } from './faults.ts'
-import { History, type HistoryFilter, type Write } from './history.ts'
+import { History, type HistoryFilter, type StoredObject, type Write } from './history.ts'
 import { ask, type TestRequest, type TestResponse } from './own-client.ts'
 import { InitialStates } from './initial-states.ts'
 import { isSameObject, Snapshot } from './snapshot.ts'
@@ -203,6 +204,16 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     const { handle } = await this.#run()
     this.#beforeRequest(request.method ?? 'GET')
     return await this.#restores.begin(() => ask<T>(handle, request, this.#history))
+  }
+
+  /**
+   * Applies manifests with server-side apply: those of a folder or file, of a text with YAML
+   * documents or JSON, or objects. Namespaces and CustomResourceDefinitions are applied first.
+   * Returns the applied objects in the order of the manifests. If a manifest is not valid, throws
+   * an error that names the file, the line and the reason.
+   */
+  apply(source: ApplySource): Promise<StoredObject[]> {
+    return apply(source, (request) => this.request(request))
   }
 
   /**

@@ -3,6 +3,7 @@
  * exports of this file follow semantic versioning.
  */
 export { Cluster, type ClusterOptions, startCluster } from './cluster.ts'
+export type { ApplySource } from './apply.ts'
 export type { TestClock } from './clock.ts'
 export type { TestUser } from './credentials.ts'
 export type { FaultMatch, Verb } from './fault-match.ts'

@@ -8,6 +8,19 @@ import { YAMLException } from 'js-yaml'
 /** Error in a YAML document. The message is complete, such as `yaml: line 2: …`. */
 export class YamlError extends Error {
   override readonly name = 'YamlError'
+  /**
+   * The line of the error, counted from one, if it is known. The line in the message can differ,
+   * because kube-apiserver's library counts some lines from zero.
+   */
+  readonly line: number | undefined
+
+  constructor(
+    message: string,
+    { cause, line }: { readonly cause?: unknown; readonly line?: number } = {},
+  ) {
+    super(message, { cause })
+    this.line = line
+  }
 }
 
 /**
@@ -42,7 +55,10 @@ export function describeFault(error: unknown, text: string): YamlError {
   const line =
     fault.by === 'reader' ? 0 : fault.by === 'scanner' && noticed > 0 ? noticed + 1 : noticed
   const shown = fault.by === 'parser' && isAtEnd(text, place.offset) ? Math.max(line, 1) : line
-  return new YamlError(`yaml: ${shown > 0 ? `line ${shown}: ` : ''}${fault.text}`, { cause: error })
+  return new YamlError(`yaml: ${shown > 0 ? `line ${shown}: ` : ''}${fault.text}`, {
+    cause: error,
+    line: place.line + 1,
+  })
 }
 
 const isAtEnd = (text: string, offset: number): boolean => text.slice(offset).trim() === ''

@@ -1,0 +1,25 @@
+/** How manifests are applied: with requests to a server, whichever way they are sent. */
+import { fieldsOf, type Json, textOf } from '../../api/object.ts'
+
+export type ApiClientRequest = {
+  readonly method: 'GET' | 'PATCH' | 'DELETE'
+  /** The path with its query. */
+  readonly path: string
+  readonly body?: Json
+  readonly contentType?: string
+}
+
+export type ApiClientResponse = { readonly status: number; readonly body: Json }
+
+/** Sends a request. Rejects only if there is no response. */
+export type ApiClient = (request: ApiClientRequest) => Promise<ApiClientResponse>
+
+export const OK = 200
+export const CREATED = 201
+export const FORBIDDEN = 403
+export const NOT_FOUND = 404
+export const CONFLICT = 409
+
+/** Returns the message of an error response, which is a Status. */
+export const reasonOf = ({ status, body }: ApiClientResponse): string =>
+  textOf(fieldsOf(body)['message']) || `the server responded with status ${status}`

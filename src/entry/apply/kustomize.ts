@@ -1,0 +1,48 @@
+/** Builds the folder of a kustomization with the real kustomize, which is also part of kubectl. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { messageOf } from '../../lib/errors.ts'
+
+const run = promisify(execFile)
+
+/** Maximum time of a build, which may download remote bases. */
+const TIMEOUT_MS = 120_000
+/** Maximum size of the output. */
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+
+const commands = [
+  ['kustomize', 'build'],
+  ['kubectl', 'kustomize'],
+] as const
+
+export type KustomizeOutput = { readonly text: string; readonly command: string }
+
+/** Returns the manifests of a kustomization. Throws an Error that says what to do. */
+export async function buildKustomization(folder: string): Promise<KustomizeOutput> {
+  for (const [program, verb] of commands) {
+    const command = `${program} ${verb} ${folder}`
+    try {
+      const options = { timeout: TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX }
+      // The path is absolute or begins with a dot, so it is never a flag or a URL.
+      const path = folder.startsWith('/') ? folder : `./${folder}`
+      const { stdout } = await run(program, [verb, path], options)
+      return { text: stdout, command }
+    } catch (error) {
+      if (isMissing(error)) continue
+      throw new Error(`${command} failed: ${reasonOf(error)}`, { cause: error })
+    }
+  }
+  throw new Error(
+    `${join(folder, 'kustomization.yaml')} needs kustomize: install kustomize or kubectl, so that one of them is on the PATH`,
+  )
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+/** Returns what the program printed, or the error of Node, for example if the time is over. */
+function reasonOf(error: unknown): string {
+  const printed = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : ''
+  return printed === '' ? messageOf(error) : printed
+}

@@ -1,0 +1,33 @@
+import type { KubeObject } from '../../api/object.ts'
+
+/** The namespace of objects whose manifest has none. */
+export const DEFAULT_NAMESPACE = 'default'
+
+type NamedObject = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>
+
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+
+/** Returns the name of a kind with its group, such as `Deployment.apps`, or `Pod`. */
+export function groupKindOf({
+  apiVersion,
+  kind,
+}: Pick<NamedObject, 'apiVersion' | 'kind'>): string {
+  const group = groupOf(apiVersion)
+  return group === '' ? kind : `${kind}.${group}`
+}
+
+/** Returns the name of an object as kubectl prints it, such as `deployment.apps/web`. */
+export const describeObject = (object: NamedObject): string =>
+  `${groupKindOf(object).toLowerCase()}/${object.metadata.name}`
+
+/**
+ * Identifies an object on the server, whichever version its manifest uses. The key of a
+ * cluster-scoped object contains the default namespace.
+ */
+export const keyOf = (object: NamedObject): string =>
+  [
+    groupKindOf(object),
+    (object.metadata.namespace ?? '') || DEFAULT_NAMESPACE,
+    object.metadata.name,
+  ].join('/')

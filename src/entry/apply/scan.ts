@@ -1,0 +1,74 @@
+/** Finds the files of a folder, in a stable order and without reading them. */
+import { lstat, readdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+
+/** Maximum number of files in a folder. Larger folders were probably named by mistake. */
+const FILES_MAX = 5000
+/** Maximum depth of subfolders. */
+const DEPTH_MAX = 20
+
+export type ScannedFile = {
+  readonly path: string
+  readonly bytes: number
+  readonly modifiedMs: number
+}
+
+export type Scan = {
+  /** The path that was scanned, which is a folder or a file. */
+  readonly path: string
+  /** The files, sorted by path. Without a kustomization, only YAML and JSON files. */
+  readonly files: readonly ScannedFile[]
+  /** All folders that contain them. */
+  readonly folders: readonly string[]
+  /** Whether kustomize builds the folder. */
+  readonly isKustomization: boolean
+}
+
+const kustomizationName = /^(?:kustomization\.ya?ml|Kustomization)$/
+const manifestName = /\.(?:ya?ml|json)$/
+
+export const isKustomizationFile = (path: string): boolean => kustomizationName.test(basename(path))
+
+/**
+ * Scans a folder with its subfolders, or a file. Leaves out hidden files, hidden folders and
+ * `node_modules`. Throws if the path does not exist, or if there are too many files.
+ */
+export async function scan(path: string): Promise<Scan> {
+  const root = await stat(path)
+  if (!root.isDirectory()) {
+    const file = { path, bytes: root.size, modifiedMs: root.mtimeMs }
+    return { path, files: [file], folders: [], isKustomization: false }
+  }
+  const isKustomization = (await readdir(path)).some((name) => kustomizationName.test(name))
+  const paths: string[] = []
+  const folders: string[] = []
+  const visit = async (folder: string, depth: number): Promise<void> => {
+    if (depth > DEPTH_MAX) throw new Error(`${folder} is nested too deeply: move it elsewhere`)
+    folders.push(folder)
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      const found = join(folder, entry.name)
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+      if (entry.isDirectory()) await visit(found, depth + 1)
+      else if (isKustomization || manifestName.test(entry.name) || isKustomizationFile(found))
+        paths.push(found)
+      if (paths.length > FILES_MAX)
+        throw new Error(`${path} has more than ${FILES_MAX} files: name a smaller folder`)
+    }
+  }
+  await visit(path, 0)
+  const files = await Promise.all(paths.toSorted(compare).map(toScannedFile))
+  return { path, files: files.flatMap((file) => file ?? []), folders, isKustomization }
+}
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+
+/** Returns undefined for a file that was removed in the meantime, or that is not a regular file. */
+async function toScannedFile(path: string): Promise<ScannedFile | undefined> {
+  // Links to files are followed, because mounted ConfigMaps consist of links.
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile() === true) return { path, bytes: found.size, modifiedMs: found.mtimeMs }
+  const isBrokenLink =
+    found === undefined && (await lstat(path).catch(() => undefined)) !== undefined
+  if (isBrokenLink) throw new Error(`${path} is a link to a file that does not exist: remove it`)
+  return undefined
+}
