@@ -1,8 +1,9 @@
 /**
  * Reloads files that may be renewed while the server runs: serving certificates, signing CAs, the
- * client certificate for aggregated API servers, and the CAs of client certificates.
+ * client certificates for aggregated API servers and for etcd, and the CAs of client certificates.
  */
 import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import type { ClientCertificate } from '../request/aggregation/client-certificate.ts'
 import {
   type AuthorityUse,
@@ -63,6 +64,7 @@ export function createReloaders(config: Config, options: ServerReloadOptions): F
       .filter(({ certificatePath }) => certificatePath !== '')
       .map((pair) => signingReloader(pair, options)),
     ...proxyClientReloader(config, options),
+    ...etcdReloader(config, options),
     ...authorityReloaders(options, 'client', config.authentication.clientCaPath),
     ...authorityReloaders(options, 'requestHeader', requestHeader?.caPath ?? null),
   ]
@@ -145,6 +147,25 @@ function proxyClientReloader(
   const use = ([certificate = '', key = '']: readonly string[]): void =>
     proxyClient.set(certificate, key)
   return [new FileReloader(files, { what: 'the proxy client certificate', use, log })]
+}
+
+/**
+ * Reports a renewal of the client certificate for etcd. Each connection to etcd reads the files
+ * itself, so there is nothing to replace.
+ */
+function etcdReloader(
+  { storage: { store } }: Config,
+  { log }: ServerReloadOptions,
+): FileReloader[] {
+  const { cert, key } = (store.kind === 'etcd' ? store.tls : null) ?? {}
+  if (cert === undefined || key === undefined) return []
+  const files = [cert, key].map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+  return [new FileReloader(files, { what: 'the client certificate for etcd', use: checkPair, log })]
+}
+
+/** Throws if a certificate and a key do not match. */
+function checkPair([cert = '', key = '']: readonly string[]): void {
+  createSecureContext({ cert, key })
 }
 
 const names: { readonly [use in AuthorityUse]: string } = {

@@ -19,6 +19,7 @@ import { ServerAddresses } from '../storage/server-addresses.ts'
 import { reloadAuthorization } from './access/authorizers.ts'
 import { openTokens } from './access/tokens.ts'
 import { buildServing, listenAt, loopbackOf, type Serving } from './build-serving.ts'
+import { addCertificateMetrics } from './certificate-metrics.ts'
 import { buildPlane, type PlaneOptions } from './build-plane.ts'
 import { type ClusterObjects, createClusterObjects } from './cluster-objects.ts'
 import type { ControlPlane, StartedPlane } from './control-plane.ts'
@@ -291,6 +292,7 @@ function startReloading(
     onAuthorities: () => void objects.publishIfPossible(AbortSignal.timeout(PUBLISH_MS_MAX)),
     log,
   })
+  addCertificateMetrics(metrics, () => files.map(({ first }) => first))
   const { authorizers } = plane
   const authorization = reloadAuthorization(config, { authorizers, metrics, serverId, clock, log })
   const own = [...files, ...authorization].map((one) => owned.use(one))

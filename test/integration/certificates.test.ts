@@ -69,7 +69,20 @@ async function writeServing({ certificatePem, keyPem }: Certificate): Promise<vo
 type Answer = { readonly status: number; readonly body: { readonly [field: string]: unknown } }
 
 /** Sends a request that trusts only this authority, so that any other server certificate fails. */
-function call(path: string, certificate: Certificate | undefined, body?: unknown): Promise<Answer> {
+async function call(
+  path: string,
+  certificate: Certificate | undefined,
+  body?: unknown,
+): Promise<Answer> {
+  const { status, text } = await callText(path, certificate, body)
+  return { status, body: JSON.parse(text) }
+}
+
+function callText(
+  path: string,
+  certificate: Certificate | undefined,
+  body?: unknown,
+): Promise<{ readonly status: number; readonly text: string }> {
   const shown =
     certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
   const { hostname, port } = new URL(server.url)
@@ -89,9 +102,7 @@ function call(path: string, certificate: Certificate | undefined, body?: unknown
       (response) => {
         let text = ''
         response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }),
-        )
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
       },
     )
     request.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
@@ -171,6 +182,31 @@ test('a certificate that is written to the files is used without an explicit rel
     'the new certificate is used',
     WATCHED_MS,
   )
+})
+
+const metrics = async (): Promise<string> =>
+  (await callText('/metrics', client('jane', ['system:masters']))).text
+
+const expiration = (file: string, seconds: number): string =>
+  `keelson_certificate_expiration_timestamp_seconds{path="${join(dir, file)}"} ${seconds}\n`
+
+test('a metric shows when the first certificate in each file expires', async () => {
+  const caSeconds = new X509Certificate(authority.certificatePem).validToDate.getTime() / 1000
+  assert.ok((await metrics()).includes(expiration('ca.crt', caSeconds)))
+  const toMs = Math.floor(nowMs / 1000) * 1000 + 3 * 86_400_000
+  const short = issue(authority, {
+    commonName: 'short',
+    usage: 'server',
+    hosts: ['127.0.0.1'],
+    fromMs: nowMs,
+    toMs,
+  })
+  await writeServing({
+    ...short,
+    certificatePem: `${short.certificatePem}${authority.certificatePem}`,
+  })
+  await server.reloadCertificate()
+  assert.ok((await metrics()).includes(expiration('server.crt', toMs / 1000)))
 })
 
 test('client authorities are reloaded, and clients of the previous authority must reconnect', async () => {

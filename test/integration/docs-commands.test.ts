@@ -28,6 +28,7 @@ const pages = [
   'docs/field-ownership.md',
   'docs/aggregation.md',
   'docs/operate.md',
+  'docs/runbooks.md',
   'docs/encryption.md',
   'docs/upgrade.md',
   'docs/from-kube-apiserver.md',

@@ -39,6 +39,11 @@ export class FileReloader implements Disposable {
     })
   }
 
+  /** The first file, with the contents that are in use. */
+  get first(): WatchedFile {
+    return { path: this.#paths[0] ?? '', text: this.#current[0] ?? '' }
+  }
+
   /**
    * Checks the files. Never rejects: contents that cannot be used are logged, and the server
    * continues with the previous ones.

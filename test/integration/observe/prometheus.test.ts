@@ -1,10 +1,10 @@
 /**
  * Tests that a real Prometheus, which scrapes a Keelson server under load, has values for every
  * expression of docs/dashboards and of kube-prometheus. First run `test/support/tools/install
- * prometheus promtool`.
+ * prometheus`. alerts.test.ts tests when alerts fire.
  */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -161,31 +161,27 @@ const hasValues = async (expr: string): Promise<void> => {
   await until(async () => (await query(expr)).length > 0, `a value of ${expr}`)
 }
 
-test('promtool accepts the rules without warnings', () => {
-  const said = execFileSync(
-    toolPath('promtool'),
-    ['check', 'rules', '--lint=all', '--lint-fatal', rulesFile],
-    {
-      encoding: 'utf8',
-    },
-  )
-  assert.match(said, /SUCCESS/)
-})
+/** Alerts whose metrics have no series before the first failure. */
+const failuresOnly: readonly string[] = [
+  'KeelsonStoreNotWritable',
+  'KeelsonKmsFails',
+  'KeelsonAuditEventsLost',
+]
 
 test('every recording rule has values, and so do the metrics of every alert', {
   timeout: 300_000,
 }, async () => {
   const { value } = parseYaml(readFileSync(rulesFile))
-  const groups: readonly { rules: readonly { record?: string; expr: string }[] }[] = JSON.parse(
-    JSON.stringify(value),
-  ).groups
-  for (const { record, expr } of groups.flatMap(({ rules }) => rules)) {
+  const groups: readonly { rules: readonly { record?: string; alert?: string; expr: string }[] }[] =
+    JSON.parse(JSON.stringify(value)).groups
+  for (const { record, alert = '', expr } of groups.flatMap(({ rules }) => rules)) {
     if (record !== undefined) await hasValues(record)
+    if (failuresOnly.includes(alert)) continue
     // An alert has a value only while it fires, but the expressions that it compares always have
     // values.
     const parts =
       record === undefined
-        ? expr.split(' and ').map((part) => part.replace(/ (?:>|==) .*$/s, ''))
+        ? expr.split(' and ').map((part) => part.replace(/ (?:>|<|==) .*$/s, ''))
         : [expr]
     for (const part of parts) await hasValues(part)
   }
