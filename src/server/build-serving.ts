@@ -84,11 +84,18 @@ export async function listenAt(
   try {
     await listener.listen(port, bindAddress, { reusePort: serving.sharesPort })
   } catch (cause) {
-    const why = messageOf(cause)
-    throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, {
-      cause,
-    })
+    throw listenError(cause, bindAddress)
   }
+}
+
+/** Returns an error for a server that cannot listen. It names the flags to change. */
+export function listenError(cause: unknown, bindAddress: string): Error {
+  const isForeign = cause instanceof Error && 'code' in cause && cause.code === 'EADDRNOTAVAIL'
+  const [any, loopback] = bindAddress.includes(':') ? ['::', '::1'] : ['0.0.0.0', '127.0.0.1']
+  const text = isForeign
+    ? `cannot listen at ${bindAddress}, because this machine does not have this address: use --bind-address=${loopback} for clients on this machine, or --bind-address=${any} for all clients`
+    : `cannot listen (${messageOf(cause)}): choose another --secure-port or --bind-address`
+  return new Error(text, { cause })
 }
 
 /**

@@ -5,6 +5,7 @@ import { messageOf } from '../lib/errors.ts'
 import { EtcdClient, type EtcdOptions } from './etcd/client.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { Dial } from '../lib/net/dial.ts'
+import { isDiskFull } from '../lib/process/files.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { systemTimers, type Time } from '../lib/time/timers.ts'
 import { Compactor } from './compactor.ts'
@@ -146,6 +147,7 @@ async function openFolder(
     return await SqliteEngine.open({ folder, time, log, thread })
   } catch (cause) {
     const why = messageOf(cause)
-    throw new Error(`--data-dir: ${folder} cannot be used (${why})`, { cause })
+    const advice = isDiskFull(cause) ? ': free space on its disk' : ''
+    throw new Error(`--data-dir: ${folder} cannot be used (${why})${advice}`, { cause })
   }
 }

@@ -463,6 +463,31 @@ test('the kubeconfig contains the address of --bind-address', async () => {
   assert.match(await kubectl('elsewhere', 'get', 'ns', '-o', 'name'), /namespace\/default/)
 })
 
+test('an address that this machine does not have is named, by dev and by serve', async () => {
+  const address = '--bind-address=192.0.2.1'
+  const certificates = `--cert-dir=${join(dir, 'serve-certificates')}`
+  const [port = 0] = await freePorts(1)
+  for (const { code, stderr } of await Promise.all([
+    failure(['--ephemeral', address]),
+    failure(['--store=memory', certificates, `--secure-port=${port}`, address], {}, 'serve'),
+  ])) {
+    const told = stderr.replaceAll(/^\{"level".*\n/gm, '')
+    assert.equal(code, 1, stderr)
+    assert.equal(
+      told,
+      'keelson: cannot listen at 192.0.2.1, because this machine does not have this address: use --bind-address=127.0.0.1 for clients on this machine, or --bind-address=0.0.0.0 for all clients\n',
+    )
+  }
+})
+
+test('if no temporary folder can be created, the error names TMPDIR and its folder', async () => {
+  const TMPDIR = join(dir, 'no-such-folder')
+  const { code, stderr } = await failure(['--ephemeral'], { TMPDIR })
+  assert.equal(code, 1)
+  assert.ok(stderr.startsWith(`keelson: ${TMPDIR} cannot be used (ENOENT: `), stderr)
+  assert.match(stderr, /: set TMPDIR to a writable folder, or choose one with --data-dir\n$/)
+})
+
 test('an invalid certificate is reported in one line', async () => {
   await writeFile(join(dir, 'none.pem'), 'none')
   const tls = ['cert', 'private-key'].map((name) => `--tls-${name}-file=${join(dir, 'none.pem')}`)
@@ -656,9 +681,10 @@ test('invalid arguments are reported before anything starts', async () => {
 async function failure(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  command = 'dev',
 ): Promise<{ code: unknown; stderr: string }> {
   try {
-    await run(keelsonProgram, ['dev', ...args], {
+    await run(keelsonProgram, [command, ...args], {
       timeout: 120_000,
       env: { ...process.env, ...env },
     })

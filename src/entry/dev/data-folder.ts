@@ -10,8 +10,7 @@ import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createKubeconfig, type Kubeconfig } from '../../api/kubeconfig.ts'
 import { mastersGroup } from '../../api/user.ts'
-import { messageOf } from '../../lib/errors.ts'
-import { readIfThere } from '../../lib/process/files.ts'
+import { folderError, readIfThere } from '../../lib/process/files.ts'
 import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
 import { type Certificate, createAuthority, issue } from '../../lib/x509/certificates.ts'
 import { fileIn, hasLock, lockFolder, makeFolder } from '../../storage/sqlite/folder-lock.ts'
@@ -91,20 +90,14 @@ export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillO
 }
 
 /**
- * Runs code that fails if the folder is not writable. In this case, throws an error with an
- * explanation.
+ * Runs code that fails if the folder is not writable or its disk is full. In this case, throws an
+ * error with an explanation.
  */
 export function orExplain<T>(folder: DataFolder, use: () => T): T {
   try {
     return use()
   } catch (cause) {
-    const why = messageOf(cause)
-    throw new Error(
-      `${folder.path} cannot be used (${why}): choose a writable folder with --data-dir`,
-      {
-        cause,
-      },
-    )
+    throw folderError(folder.path, cause, 'choose a writable folder with --data-dir')
   }
 }
 
@@ -180,27 +173,29 @@ export function writeKubeconfig(
   const authority = readCertificate(join(folder.path, 'ca'))
   if (authority === undefined)
     throw new Error(`${folder.caCertificate} was removed during the start: start again`)
-  const admin = keepCertificate(
-    join(folder.path, 'admin'),
-    () =>
-      issue(authority, {
-        commonName: 'admin',
-        organizations: [mastersGroup],
-        usage: 'client',
-        hosts: [],
-        nowMs,
-      }),
-    (kept) => isValid(kept, { authority, addresses: [] }),
-  )
-  const kubeconfig = createKubeconfig({
-    url: serverUrl,
-    name: context,
-    certificateAuthority: authority.certificatePem,
-    login: { name: `${context}-admin`, certificate: admin },
+  return orExplain(folder, () => {
+    const admin = keepCertificate(
+      join(folder.path, 'admin'),
+      () =>
+        issue(authority, {
+          commonName: 'admin',
+          organizations: [mastersGroup],
+          usage: 'client',
+          hosts: [],
+          nowMs,
+        }),
+      (kept) => isValid(kept, { authority, addresses: [] }),
+    )
+    const kubeconfig = createKubeconfig({
+      url: serverUrl,
+      name: context,
+      certificateAuthority: authority.certificatePem,
+      login: { name: `${context}-admin`, certificate: admin },
+    })
+    writeSecret(folder.kubeconfig, jsonToYaml(kubeconfig))
+    writeFileSync(folder.portFile, `${new URL(serverUrl).port}\n`)
+    return kubeconfig
   })
-  writeSecret(folder.kubeconfig, jsonToYaml(kubeconfig))
-  writeFileSync(folder.portFile, `${new URL(serverUrl).port}\n`)
-  return kubeconfig
 }
 
 function layout(path: string): DataFolder {

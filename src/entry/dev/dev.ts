@@ -11,6 +11,7 @@ import { type ConfigResult, checkArgs, type Config } from '../../config/config.t
 import { systemClock } from '../../lib/time/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { hostPort } from '../../lib/net/hosts.ts'
+import { folderError } from '../../lib/process/files.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { systemTimers } from '../../lib/time/timers.ts'
 import type { Verbosity } from '../../lib/telemetry/verbosity.ts'
@@ -147,12 +148,21 @@ async function openFolder(
   options: DevOptions,
   stack: AsyncDisposableStack,
 ): Promise<DataFolder> {
-  const path = own.dataDir ?? mkdtempSync(join(options.temporary, 'keelson-'))
+  const path = own.dataDir ?? makeTemporary(options.temporary)
   if (own.dataDir === undefined) stack.defer(() => rmSync(path, { recursive: true, force: true }))
   const folder = openDataFolder(path)
   stack.use(await claimFolder(folder))
   if (own.isReset) forgetObjects(folder)
   return folder
+}
+
+function makeTemporary(parent: string): string {
+  try {
+    return mkdtempSync(join(parent, 'keelson-'))
+  } catch (cause) {
+    const advice = 'set TMPDIR to a writable folder, or choose one with --data-dir'
+    throw folderError(parent, cause, advice)
+  }
 }
 
 /** Starts to open the store. Errors are handled where the result is awaited. */

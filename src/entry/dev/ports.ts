@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { readIfThere } from '../../lib/process/files.ts'
+import { listenError } from '../../server/build-serving.ts'
 
 const DEFAULT_PORT = 6443
 /**
@@ -34,12 +35,15 @@ export async function* candidatePorts({
     const isPort = Number.isInteger(port) && port > 0 && port < 65_536
     if (isPort && (await tryPort(port, bindAddress)) !== undefined) yield port
   }
-  for (let tries = 0; tries < TRIES_MAX; tries++) yield (await tryPort(0, bindAddress)) ?? 0
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const port = await tryPort(0, bindAddress)
+    if (port !== undefined) yield port
+  }
 }
 
 /**
  * Returns the port if it is free. For port 0, returns any free port. Returns undefined if the port
- * is taken or cannot be used.
+ * is taken or cannot be used. Throws an error that names the cause if no port can be used.
  */
 async function tryPort(port: number, host: string): Promise<number | undefined> {
   const server = createServer()
@@ -48,9 +52,8 @@ async function tryPort(port: number, host: string): Promise<number | undefined> 
     await once(server, 'listening')
     const address = server.address()
     return typeof address === 'object' && address !== null ? address.port : undefined
-  } catch {
-    // The port cannot be used. If the port is configured, the start of the server reports the
-    // reason.
+  } catch (cause) {
+    if (port === 0) throw listenError(cause, host)
     return undefined
   } finally {
     server.close()

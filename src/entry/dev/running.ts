@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldsOf, textOf } from '../../api/object.ts'
-import { makeFolders, readIfThere } from '../../lib/process/files.ts'
+import { folderError, makeFolders, readIfThere } from '../../lib/process/files.ts'
 
 export type RunningServer = {
   readonly pid: number
@@ -21,11 +21,15 @@ export type RunningServer = {
 export function recordRunning(running: RunningServer, index: string | undefined): Disposable {
   if (index === undefined) return { [Symbol.dispose]: () => undefined }
   const path = join(index, `${running.pid}.json`)
-  makeFolders(index, 0o700)
   // The file is written in one step, so that readers never get an incomplete record.
   const draft = `${path}.draft`
-  writeFileSync(draft, JSON.stringify({ ...running, mark: markOf(running.pid) }), { mode: 0o600 })
-  renameSync(draft, path)
+  try {
+    makeFolders(index, 0o700)
+    writeFileSync(draft, JSON.stringify({ ...running, mark: markOf(running.pid) }), { mode: 0o600 })
+    renameSync(draft, path)
+  } catch (cause) {
+    throw folderError(index, cause, 'set XDG_CACHE_HOME to a writable folder')
+  }
   return { [Symbol.dispose]: () => rmSync(path, { force: true }) }
 }
 

@@ -13,8 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { messageOf } from '../../lib/errors.ts'
-import { makeFolders } from '../../lib/process/files.ts'
+import { folderError, makeFolders } from '../../lib/process/files.ts'
 import { parentVariable } from './parent.ts'
 
 export const assetsHelp = `Usage: keelson assets [flags]
@@ -61,10 +60,7 @@ export function writeAssets(options: AssetsOptions): void {
     put(join(folder, 'etcd'), etcdScript(options), 0o755)
     putKubectl(join(folder, 'kubectl'), options)
   } catch (cause) {
-    const why = messageOf(cause)
-    throw new Error(`${folder} cannot be used (${why}): choose a writable folder with --dir`, {
-      cause,
-    })
+    throw folderError(folder, cause, 'choose a writable folder with --dir')
   }
 }
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { makeFolders } from './files.ts'
+import { folderError, makeFolders } from './files.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-folders-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -37,4 +37,22 @@ test('a parent folder without search permission is an error', {
   chmodSync(closed, 0o000)
   assert.throws(() => makeFolders(join(closed, 'x')), { code: 'EACCES' })
   chmodSync(closed, 0o700)
+})
+
+test('the error for a folder on a full disk says to free space', () => {
+  const advice = 'choose another folder'
+  const full = [
+    Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
+    Object.assign(new Error('EDQUOT: disk quota exceeded'), { code: 'EDQUOT' }),
+    new Error('database or disk is full'),
+  ]
+  for (const cause of full)
+    assert.equal(
+      folderError('/data', cause, advice).message,
+      `/data cannot be used (${cause.message}): free space on its disk, or choose another folder`,
+    )
+  assert.equal(
+    folderError('/data', new Error('EROFS'), advice).message,
+    '/data cannot be used (EROFS): choose another folder',
+  )
 })

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { messageOf } from '../errors.ts'
 
 /**
  * Creates a folder and its missing parents. Returns the topmost folder that was created, or
@@ -49,4 +50,20 @@ export function readIfThere(path: string): string | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
+}
+
+/**
+ * Returns an error for a folder that cannot be used. It says to free space if the disk is full.
+ * `advice` says how to choose another folder.
+ */
+export function folderError(folder: string, cause: unknown, advice: string): Error {
+  const space = isDiskFull(cause) ? 'free space on its disk, or ' : ''
+  return new Error(`${folder} cannot be used (${messageOf(cause)}): ${space}${advice}`, { cause })
+}
+
+/** Whether an error means that a disk or a quota is full. SQLite reports this without a code. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? error.code : ''
+  return code === 'ENOSPC' || code === 'EDQUOT' || error.message.includes('disk is full')
 }

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../lib/errors.ts'
-import { makeFolders, readIfThere } from '../../lib/process/files.ts'
+import { isDiskFull, makeFolders, readIfThere } from '../../lib/process/files.ts'
 import { type Certificate, createAuthority, issue } from '../../lib/x509/certificates.ts'
 
 const ownNames = [
@@ -44,10 +44,12 @@ export function loadOrCreateCertificate(
     return { certificatePath, keyPath, certificate: created }
   } catch (cause) {
     const why = messageOf(cause)
-    throw new Error(
-      `cannot read or create the certificate in ${folder} (${why}): set --cert-dir to a folder that this user can write to`,
-      { cause },
-    )
+    const advice = isDiskFull(cause)
+      ? 'free space on its disk, or set --cert-dir to another folder'
+      : 'set --cert-dir to a folder that this user can write to'
+    throw new Error(`cannot read or create the certificate in ${folder} (${why}): ${advice}`, {
+      cause,
+    })
   }
 }
 

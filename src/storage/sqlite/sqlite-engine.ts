@@ -450,8 +450,9 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     if (message.kind === 'log') this.#reportLog(message)
     if (message.kind !== 'health') return
     const { fault } = message
-    if (fault === undefined) this.#options.log('info', 'the store is writable again')
-    else this.#options.log('error', 'the store is not writable; reads continue', { error: fault })
+    const { log, folder } = this.#options
+    if (fault === undefined) log('info', 'the store is writable again')
+    else log('error', 'the store is not writable; reads continue', { error: fault, folder })
   }
 
   #reportLog({ bytes }: LogLength): void {
