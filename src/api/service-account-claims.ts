@@ -21,6 +21,3 @@ export type ServiceAccountClaims = {
   readonly nbf: number
   readonly sub: string
 }
-
-export const accountUserName = (namespace: string, name: string): string =>
-  `system:serviceaccount:${namespace}:${name}`

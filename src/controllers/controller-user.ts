@@ -4,6 +4,7 @@
  */
 import type { Handler } from '../api/request.ts'
 import { authenticatedGroup, type User } from '../api/user.ts'
+import { accountGroups, accountUserName } from '../api/service-account.ts'
 
 /**
  * The user agent, which determines the field manager of the objects that controllers write, as for
@@ -19,9 +20,9 @@ const namespace = 'kube-system'
  */
 export function controllerHandle(handle: Handler, account: string): Handler {
   const user: User = {
-    name: `system:serviceaccount:${namespace}:${account}`,
+    name: accountUserName({ namespace, name: account }),
     uid: '',
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, authenticatedGroup],
+    groups: [...accountGroups(namespace), authenticatedGroup],
   }
   return (request) =>
     handle({ ...request, headers: { ...request.headers, 'user-agent': userAgent } }, user)

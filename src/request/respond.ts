@@ -52,14 +52,13 @@ export const createRespond =
     const nowMs = clock.monotonicMs()
     const counted = countWatch(life, life.measured?.answer(answered) ?? answered, flowControl)
     life.contextIfAny?.end()
-    const isUnknown = isUnauthenticated(life)
     const place = placeOf(life, counted, nowMs)
     countRefusal(life, counted, error, options)
     log(life, counted, nowMs, options)
     const response = {
       ...counted,
       headers: headers.of(life, counted),
-      isUnauthenticated: isUnknown,
+      isUnauthenticated: isUnauthenticated(life),
       place,
     }
     if (life.span !== undefined) endSpan(life, response, options)

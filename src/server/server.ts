@@ -191,7 +191,7 @@ async function openParts({ core, owned, testHooks }: Start): Promise<ServerField
   if (audit !== undefined) owned.use(audit)
   const tracing = await openTracing(core)
   if (tracing !== undefined) owned.use(tracing)
-  const budget = new ByteBudget(memory.requestBytes, memory.requestNeedMax)
+  const budget = new ByteBudget(memory.requestBytes, memory.neededBytesMax)
   addBudgetMetrics(metrics, budget)
   const storage = await openStorage(config, owned, {
     opened: testHooks.engine ?? testHooks.opening,

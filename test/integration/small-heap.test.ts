@@ -20,6 +20,8 @@ before(async () => {
     '--store=memory',
     `--request-memory-max=${128 << 20}`,
     `--cache-memory-max=${128 << 20}`,
+    // On a busy machine, a request can take longer than the default of one minute.
+    '--request-timeout=10m',
   ]
   const omit = ['etcd-servers']
   server = parts.use(

@@ -5,7 +5,7 @@
  * kube-controller-manager can find unused tokens.
  */
 import { timingSafeEqual } from 'node:crypto'
-import { accountUserName } from '../../api/service-account-claims.ts'
+import { accountGroups, accountUserName } from '../../api/service-account.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { User } from '../../api/user.ts'
@@ -110,7 +110,7 @@ function readClaims(claims: Fields): LegacyClaims | { readonly why: string } {
   }
   const missing = Object.entries(needed).find(([, value]) => value === '')
   if (missing !== undefined) return { why: `${missing[0]} claim is missing` }
-  return sub === accountUserName(namespace, name)
+  return sub === accountUserName({ namespace, name })
     ? { namespace, secret, name, uid }
     : { why: 'sub claim is invalid' }
 }
@@ -209,7 +209,7 @@ async function recordUse(secret: KubeObject, { label, wallMs }: LegacyTokenOptio
 }
 
 const userOf = ({ namespace, name, uid }: LegacyClaims): User => ({
-  name: accountUserName(namespace, name),
+  name: accountUserName({ namespace, name }),
   uid,
-  groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+  groups: accountGroups(namespace),
 })

@@ -3,7 +3,7 @@
  * are valid for some audiences and a limited time. The service account and the object that the
  * token is bound to must exist and have the uids in the claims.
  */
-import { accountUserName } from '../../api/service-account-claims.ts'
+import { accountGroups, accountUserName } from '../../api/service-account.ts'
 import { type Fields, fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { User } from '../../api/user.ts'
@@ -181,9 +181,9 @@ function userOf(claims: Fields): User {
   ] as const
   const reported = extra.filter(([, value]) => value !== undefined)
   return {
-    name: accountUserName(place, textOf(name)),
+    name: accountUserName({ namespace: place, name: textOf(name) }),
     uid: textOf(uid),
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${place}`],
+    groups: accountGroups(place),
     extra: Object.fromEntries(
       reported.map(([key, value]) => [`${extraPrefix}${key}`, [textOf(value)]]),
     ),

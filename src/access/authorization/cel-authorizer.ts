@@ -5,6 +5,7 @@
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { accessSelectors } from '../../api/access-selectors.ts'
 import type { User } from '../../api/user.ts'
+import { accountGroups, accountUserName } from '../../api/service-account.ts'
 import { type MaybePromise, thenMaybe } from '../../lib/concurrency/maybe-promise.ts'
 import {
   type AccessCheck,
@@ -67,12 +68,8 @@ const toldOf = ({ verdict, reason, error }: AccessDecision): CheckDecision => ({
 /** Returns the user to check. The groups of a service account are those that its tokens have. */
 function checkedUser({ serviceAccount }: AccessCheck, user: User): User {
   if (serviceAccount === undefined) return user
-  const { namespace, name } = serviceAccount
-  return {
-    name: `system:serviceaccount:${namespace}:${name}`,
-    uid: '',
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
-  }
+  const { namespace } = serviceAccount
+  return { name: accountUserName(serviceAccount), uid: '', groups: accountGroups(namespace) }
 }
 
 function attributesOf(check: AccessCheck): AccessAttributes {

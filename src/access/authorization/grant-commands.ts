@@ -4,6 +4,7 @@
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import type { User } from '../../api/user.ts'
+import { parseAccountUserName } from '../../api/service-account.ts'
 
 /** Maximum length of an object name that kubectl and Keelson accept. */
 const NAME_LENGTH_MAX = 253
@@ -58,18 +59,17 @@ const hasControl = /\p{Cc}|\p{Cf}/u
  * wildcard in a rule.
  */
 const isWider = /[",*]/
-const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 function subjectFlag({ name }: User): string {
-  const [, namespace, account] = serviceAccount.exec(name) ?? []
-  return namespace === undefined
+  const account = parseAccountUserName(name)
+  return account === undefined
     ? `--user=${quoted(name)}`
-    : `--serviceaccount=${quoted(`${namespace}:${account}`)}`
+    : `--serviceaccount=${quoted(`${account.namespace}:${account.name}`)}`
 }
 
 /** Returns a name such as `alice-get-pods`. */
 function roleName({ name }: User, attributes: AccessAttributes): string {
-  const [, , account = name] = serviceAccount.exec(name) ?? []
+  const account = parseAccountUserName(name)?.name ?? name
   const what =
     attributes.kind === 'path'
       ? attributes.path

@@ -8,6 +8,7 @@ import {
   textOf,
   textsOf,
 } from '../../api/object.ts'
+import { accountUserName } from '../../api/service-account.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { mapEach } from '../../lib/scheduling/parts.ts'
 import type { SharedLists } from '../../lib/collections/shared-lists.ts'
@@ -122,6 +123,6 @@ function readSubject(
     kind,
     name,
     namespace,
-    matches: shared.text(`system:serviceaccount:${namespace}:${name}`),
+    matches: shared.text(accountUserName({ namespace, name })),
   }
 }

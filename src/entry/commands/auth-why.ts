@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { fieldsOf, textsOf } from '../../api/object.ts'
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from '../../api/user.ts'
+import { accountGroups, parseAccountUserName } from '../../api/service-account.ts'
 import { readKubeconfig } from '../../config/files/kubeconfig.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'
@@ -152,11 +153,8 @@ function setIf(query: URLSearchParams, name: string, value: string | undefined):
 
 /** Adds the same groups as impersonation does. */
 function groupsOf(user: string, groups: readonly string[]): readonly string[] {
-  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user) ?? []
-  const own =
-    namespace === undefined || groups.length > 0
-      ? groups
-      : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+  const account = parseAccountUserName(user)
+  const own = account === undefined || groups.length > 0 ? groups : accountGroups(account.namespace)
   if (own.includes(unauthenticatedGroup) || own.includes(authenticatedGroup)) return own
   return [...own, user === anonymousUser.name ? unauthenticatedGroup : authenticatedGroup]
 }

@@ -44,7 +44,7 @@ export type ReserveOptions = {
 export class ByteBudget {
   readonly max: number
   /** Maximum number of bytes that one request can need. A request that needs more is not served. */
-  readonly neededMax: number
+  readonly neededBytesMax: number
   readonly #byHolder = new Map<string, number>()
   #used = 0
   /** The largest number of bytes that were reserved at the same time. */
@@ -53,14 +53,14 @@ export class ByteBudget {
   refused = 0
 
   /** Creates a budget of `max` bytes. Infinity means no limit. */
-  constructor(max: number, neededMax = Infinity) {
+  constructor(max: number, neededBytesMax = Infinity) {
     this.max = max
-    this.neededMax = neededMax
+    this.neededBytesMax = neededBytesMax
   }
 
   /**
    * Maximum number of bytes that are charged for one request. A request that needs more is still
-   * served, up to `neededMax`.
+   * served, up to `neededBytesMax`.
    */
   get requestMax(): number {
     return this.max * REQUEST_SHARE

@@ -16,7 +16,7 @@ const given = {
 test('without a memory limit, requests get a gigabyte and the cache is unlimited', () => {
   assert.deepEqual(planMemory(given), {
     requestBytes: GIB,
-    requestNeedMax: (2 / 5) * 4 * GIB,
+    neededBytesMax: (2 / 5) * 4 * GIB,
     cacheBytes: Infinity,
     connections: 10_000,
   })
@@ -28,7 +28,7 @@ test('the memory of a container of 512 MB is divided between requests, cache and
   const plan = planMemory({ ...given, constrainedBytes: 512 * MIB, heapBytes: 304 * MIB })
   assert.deepEqual(plan, {
     requestBytes: 128 * MIB,
-    requestNeedMax: (2 / 5) * 304 * MIB,
+    neededBytesMax: (2 / 5) * 304 * MIB,
     cacheBytes: 128 * MIB,
     connections: 1310,
   })

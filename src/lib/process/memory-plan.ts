@@ -2,7 +2,7 @@
 export type MemoryPlan = {
   readonly requestBytes: number
   /** Maximum memory that one request can need. */
-  readonly requestNeedMax: number
+  readonly neededBytesMax: number
   /** Maximum bytes of the cache; Infinity means no limit. */
   readonly cacheBytes: number
   readonly connections: number
@@ -66,7 +66,7 @@ export function planMemory(given: MemoryLimits): MemoryPlan {
   return {
     requestBytes:
       requestBytesMax ?? within(usable * REQUEST_SHARE, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX),
-    requestNeedMax: heapBytes * HEAP_SHARE,
+    neededBytesMax: heapBytes * HEAP_SHARE,
     cacheBytes: cacheBytesMax ?? (isConstrained ? left : Infinity),
     connections: Math.min(
       within((usable * CONNECTION_SHARE) / CONNECTION_BYTES, CONNECTIONS_MIN, CONNECTIONS_MAX),

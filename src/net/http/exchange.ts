@@ -244,7 +244,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     if (this.#budget === undefined) return 'held'
     if (this.#isClosed) return 'busy'
     const ownBytes = this.#heldBytes
-    if (ownBytes + this.#uncountedBytes + bytes > this.#budget.neededMax) return 'too-large'
+    if (ownBytes + this.#uncountedBytes + bytes > this.#budget.neededBytesMax) return 'too-large'
     const counted = Math.min(bytes, Math.max(0, this.#budget.requestMax - ownBytes))
     if (!this.#budget.take(counted, { holder: this.#holder, isSmall: false, ownBytes }))
       return 'busy'

@@ -14,6 +14,11 @@ import {
   unauthenticatedGroup,
   type User,
 } from '../../api/user.ts'
+import {
+  accountGroups,
+  parseAccountUserName,
+  type ServiceAccountRef,
+} from '../../api/service-account.ts'
 import type { Authorize, WaitingRequest } from '../../access/authorization/authorizer.ts'
 import { refusal } from '../../access/authorization/refusal.ts'
 
@@ -72,15 +77,13 @@ function readHeaders(headers: IncomingHttpHeaders): ImpersonatedUser {
   return { name, uid, groups: headerValues(headers, GROUP), extra }
 }
 
-const accountName = /^system:serviceaccount:([^:]+):([^:]+)$/
-
-function accountOf(name: string): { namespace: string; account: string } | undefined {
-  const [, namespace = '', account = ''] = accountName.exec(name) ?? []
+function accountOf(user: string): ServiceAccountRef | undefined {
+  const account = parseAccountUserName(user)
   const isValid =
-    account !== '' &&
-    checkDnsLabel(namespace).length === 0 &&
-    checkDnsSubdomain(account).length === 0
-  return isValid ? { namespace, account } : undefined
+    account !== undefined &&
+    checkDnsLabel(account.namespace).length === 0 &&
+    checkDnsSubdomain(account.name).length === 0
+  return isValid ? account : undefined
 }
 
 /**
@@ -103,13 +106,7 @@ function* rightsFor({
   } as const
   const account = accountOf(name)
   if (account === undefined) yield { ...base, plural: 'users', name }
-  else
-    yield {
-      ...base,
-      plural: 'serviceaccounts',
-      namespace: account.namespace,
-      name: account.account,
-    }
+  else yield { ...base, plural: 'serviceaccounts', ...account }
   for (const one of groups) yield { ...base, plural: 'groups', name: one }
   const special = { ...base, group: authenticationGroup, version: 'v1' }
   for (const [key, value] of extra)
@@ -120,9 +117,7 @@ function* rightsFor({
 function identityOf({ name, uid, groups, extra }: ImpersonatedUser): User {
   const account = accountOf(name)
   const given =
-    groups.length === 0 && account !== undefined
-      ? ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`]
-      : groups
+    groups.length === 0 && account !== undefined ? accountGroups(account.namespace) : groups
   const more = Map.groupBy(extra, ([key]) => key)
   const values = Array.from(more, ([key, all]) => [key, all.map(([, value]) => value)] as const)
   return {

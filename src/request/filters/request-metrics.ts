@@ -268,12 +268,11 @@ export class RequestMetrics {
     const monotonicMs = this.#monotonicMs
     const { context } = passed
     const isPath = passed.kind === 'path'
-    const ownPeak = this.#peakOf(passed)
     const series = this.#seriesOf(passed)
     const isLong =
       series?.longRunning !== undefined ||
       (passed.kind === 'remote' && context.info.verb === 'watch')
-    const peak = isLong ? undefined : ownPeak
+    const peak = isLong ? undefined : this.#peakOf(passed)
     peak?.add(1, startMs)
     const isOwn = context.knownUser === systemUser
     const ended = (response: ApiResponse): void => {

@@ -12,6 +12,7 @@ import {
   textsOf,
 } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
+import { accountUserName } from '../../api/service-account.ts'
 
 export type FlowSchema = {
   readonly name: string
@@ -156,7 +157,7 @@ function readSubject({ kind, user, group, serviceAccount }: Fields): Subject | u
   }
   if (kind !== 'ServiceAccount' || serviceAccount === undefined) return undefined
   const { namespace, name } = fieldsOf(serviceAccount)
-  const prefix = `system:serviceaccount:${textOf(namespace)}:`
+  const prefix = accountUserName({ namespace: textOf(namespace), name: '' })
   return name === '*'
     ? { kind: 'accounts', prefix }
     : { kind: 'User', name: `${prefix}${textOf(name)}` }

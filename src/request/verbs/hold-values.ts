@@ -1,4 +1,5 @@
 import { needsTooMuchMemory, noMemory } from '../../api/errors.ts'
+import type { ApiRequest } from '../../api/request.ts'
 import { countValues } from '../../objects/codec/member-count.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { Item } from '../../storage/cache/item.ts'
@@ -65,7 +66,11 @@ async function holdMore(request: ResourceRequest, json: Buffer, size: number): P
 }
 
 function hold({ http }: ResourceRequest, bytes: number): void {
-  if (bytes <= 0) return
+  if (bytes > 0) holdObject(http, bytes)
+}
+
+/** Reserves memory for an object. Fails if not enough memory is available for requests. */
+export function holdObject(http: ApiRequest, bytes: number): void {
   const result = http.holdObject?.(bytes)
   if (result === 'busy') throw noMemory()
   if (result === 'too-large') throw needsTooMuchMemory()

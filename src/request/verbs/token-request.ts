@@ -2,11 +2,7 @@
  * TokenRequest: issues a token for a service account, optionally bound to a pod, a secret or a
  * node. The request is not stored.
  */
-import {
-  type ServiceAccountClaims,
-  accountUserName,
-  type ObjectClaim,
-} from '../../api/service-account-claims.ts'
+import { type ServiceAccountClaims, type ObjectClaim } from '../../api/service-account-claims.ts'
 import { badRequest, conflict, invalid, notFound, unclassified } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
 import { checkPathSegment } from '../../api/names.ts'
@@ -21,6 +17,7 @@ import {
 } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { ApiResponse } from '../../api/request.ts'
+import { accountUserName } from '../../api/service-account.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { ResourceRequest } from '../resource-request.ts'
@@ -106,7 +103,7 @@ export const createTokenRequest =
         ...(extendedSeconds === null ? {} : { warnafter: nowSeconds + seconds }),
       },
       nbf: nowSeconds,
-      sub: accountUserName(namespace, name),
+      sub: accountUserName({ namespace, name }),
     })
     request.context.annotate('authentication.kubernetes.io/issued-credential-id', `JTI=${jti}`)
     return respond({

@@ -175,19 +175,22 @@ function documentsOf(
  * Finds out whether a resource exists. The resources of aggregated API servers are not known, so
  * any resource in one of their groups counts as existing.
  */
-const knownResources = (registry: Registry, { apiServices }: Aggregation): KnownResources => ({
-  find: (name, group) => {
-    const resources = group === undefined ? registry.all() : registry.inGroup(group)
-    const isAggregated = [...apiServices.all()].some(
+function knownResources(registry: Registry, { apiServices }: Aggregation): KnownResources {
+  const isAggregated = (group: string): boolean =>
+    [...apiServices.all()].some(
       ({ service, remote }) => remote !== undefined && service.group === group,
     )
-    return (
-      resources.find(({ plural }) => plural === name) ??
-      resources.find(({ discovery: { singular, shortNames } }) =>
-        [singular, ...shortNames].includes(name),
-      ) ??
-      (group !== undefined && isAggregated ? { plural: name, group } : undefined)
-    )
-  },
-  names: () => new Set(registry.all().map(({ plural }) => plural)),
-})
+  return {
+    find: (name, group) => {
+      const resources = group === undefined ? registry.all() : registry.inGroup(group)
+      return (
+        resources.find(({ plural }) => plural === name) ??
+        resources.find(({ discovery: { singular, shortNames } }) =>
+          [singular, ...shortNames].includes(name),
+        ) ??
+        (group !== undefined && isAggregated(group) ? { plural: name, group } : undefined)
+      )
+    },
+    names: () => new Set(registry.all().map(({ plural }) => plural)),
+  }
+}

@@ -1,7 +1,7 @@
 /** Selects the representation that a client accepts. */
-import { needsTooMuchMemory, noMemory } from '../../../api/errors.ts'
 import type { ApiRequest } from '../../../api/request.ts'
 import type { TableKind } from '../../../api/table.ts'
+import { holdObject } from '../hold-values.ts'
 import type { Form } from '../../../objects/codec/negotiate.ts'
 import { apiVersionOf, type Resource, type View } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
@@ -47,10 +47,7 @@ const RECORDED_BYTES_MIN = 64 << 10
 function holdRecorded(http: ApiRequest): (bytes: number) => void {
   const isRead = http.method === 'GET' || http.method === 'HEAD'
   return (bytes) => {
-    if (!isRead || bytes <= RECORDED_BYTES_MIN) return
-    const result = http.holdObject?.(bytes)
-    if (result === 'busy') throw noMemory()
-    if (result === 'too-large') throw needsTooMuchMemory()
+    if (isRead && bytes > RECORDED_BYTES_MIN) holdObject(http, bytes)
   }
 }
 

@@ -1,0 +1,20 @@
+/** The user names and groups of service accounts. */
+
+export type ServiceAccountRef = { readonly namespace: string; readonly name: string }
+
+export const accountUserName = ({ namespace, name }: ServiceAccountRef): string =>
+  `system:serviceaccount:${namespace}:${name}`
+
+/** Returns the groups of all service accounts in a namespace. */
+export const accountGroups = (namespace: string): readonly string[] => [
+  'system:serviceaccounts',
+  `system:serviceaccounts:${namespace}`,
+]
+
+const userName = /^system:serviceaccount:([^:]+):([^:]+)$/
+
+/** Returns undefined if the user is not a service account. */
+export function parseAccountUserName(user: string): ServiceAccountRef | undefined {
+  const [, namespace, name] = userName.exec(user) ?? []
+  return namespace === undefined || name === undefined ? undefined : { namespace, name }
+}
