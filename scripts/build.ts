@@ -4,18 +4,8 @@
  * (docs/decisions/0010-bundled-package.md). `npm pack` runs this first. The argument is the output
  * folder. The default is `dist`.
  */
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, parse } from 'node:path'
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild'
@@ -170,8 +160,7 @@ export async function buildPackage(
     banner: { js: start },
   })
   for (const { path, text } of others.outputFiles) files.set(path, inAscii(text))
-  const types = hasTypes ? declarationsOf('entry/testing/index.ts') : []
-  for (const [name, text] of types) files.set(join(outdir, 'types', name), text)
+  if (hasTypes) files.set(join(outdir, 'testing.d.cts'), await createTestingTypes())
   files.set(join(outdir, 'licenses.txt'), licensesOf([program, ...library, others]))
   files.set(join(outdir, firstObjectsName), await createFirstObjects())
   files.set(join(outdir, descriptionsName), readSources())
@@ -181,6 +170,13 @@ export async function buildPackage(
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
   }
+}
+
+async function createTestingTypes(): Promise<string> {
+  // Loaded here, because only this step needs TypeScript.
+  const { createDeclarations } = await import('./declarations.ts')
+  const values = Object.keys(await import('../src/entry/testing/index.ts'))
+  return createDeclarations('entry/testing/index.ts', values)
 }
 
 type BundleResult = BuildResult<{ readonly metafile: true; readonly write: false }>
@@ -215,61 +211,6 @@ const checksumOf = (built: BundleResult): string =>
     )
     .digest('hex')
     .slice(0, 16)
-
-/**
- * Returns the type declarations of a source file and of all files that they refer to, by path
- * relative to the sources.
- */
-function declarationsOf(file: string): Map<string, string> {
-  const made = mkdtempSync(join(tmpdir(), 'keelson-types-'))
-  try {
-    const config = join(made, 'tsconfig.json')
-    const compilerOptions = {
-      noEmit: false,
-      declaration: true,
-      emitDeclarationOnly: true,
-      outDir: made,
-      rootDir: join(root, 'src'),
-      typeRoots: [join(root, 'node_modules', '@types')],
-    }
-    const extended = {
-      extends: join(root, 'tsconfig.json'),
-      compilerOptions,
-      files: [join(root, 'src', file)],
-      include: [],
-    }
-    writeFileSync(config, JSON.stringify(extended))
-    execFileSync(
-      process.execPath,
-      [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config],
-      {
-        stdio: 'inherit',
-      },
-    )
-    return named(made, file)
-  } finally {
-    rmSync(made, { recursive: true, force: true })
-  }
-}
-
-/**
- * Returns a declaration file and all files that it imports by `from './other.ts'`. The extensions
- * become `.js`, because TypeScript finds declarations by the names of JavaScript files.
- */
-function named(folder: string, file: string): Map<string, string> {
-  const found = new Map<string, string>()
-  const left = [file]
-  for (let one = left.pop(); one !== undefined; one = left.pop()) {
-    const name = one.replace(/\.ts$/, '.d.ts')
-    if (found.has(name)) continue
-    const text = readFileSync(join(folder, name), 'utf8')
-    const here = dirname(one)
-    for (const [, to = ''] of text.matchAll(/(?:from |import\()["'](\.[^"']+)["']/g))
-      left.push(join(here, to))
-    found.set(name, text.replaceAll(/((?:from |import\()["']\.[^"']+)\.ts(["'])/g, '$1.js$2'))
-  }
-  return found
-}
 
 const inSource = (files: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(root, 'src', file)]))

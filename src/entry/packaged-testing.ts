@@ -10,7 +10,11 @@ import { cachedDataVersionTag } from 'node:v8'
 import { runInThisContext } from 'node:vm'
 import { cacheFolder } from '../lib/process/cache-folder.ts'
 import { loadWithCodeCache } from '../lib/process/code-cache.ts'
+import { checkNode } from './testing/check-node.ts'
 import type * as Testing from './testing/index.ts'
+
+// The library is loaded afterwards, because it uses functions that older versions of Node lack.
+checkNode()
 
 /** The build replaces this name with a checksum of the library. */
 declare const TESTING_ID: string

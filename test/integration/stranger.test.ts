@@ -4,9 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { freePorts, toolPath } from '../support/harness/etcd.ts'
@@ -75,18 +76,68 @@ test('keelson/testing can be imported and has type declarations', async () => {
   const manifest = JSON.parse(
     readFileSync(join(folder, 'node_modules', 'keelson', 'package.json'), 'utf8'),
   )
-  const types = readFileSync(
-    join(folder, 'node_modules', 'keelson', manifest.exports['./testing'].types),
-    'utf8',
+  const { types } = manifest.exports['./testing']
+  const declarations = packed.files.filter((path) => /\.d\.[cm]?ts$/.test(path))
+  assert.deepEqual(declarations, [types.replace('./', '')], 'all declarations are in one file')
+  const text = readFileSync(join(folder, 'node_modules', 'keelson', types), 'utf8')
+  assert.match(text, /startCluster/)
+  for (const internal of [/@internal/, /onStopped/, /EngineState/, /^import /m, /import\(/])
+    assert.doesNotMatch(text, internal)
+})
+
+/** A file of a user, which uses the declarations in ways that must compile. */
+const userFile = `
+import { type Cluster, type Fault, type Snapshot, startCluster, type Write } from 'keelson/testing'
+
+class Api { constructor(readonly configuration: { readonly url: string }) {} }
+
+export async function use(): Promise<string> {
+  await using cluster: Cluster = await startCluster({ controllers: ['*'], now: new Date() })
+  using fault: Fault = cluster.faults.on({ verb: 'get' }, { status: 503, reason: 'ServerTimeout' })
+  const snapshot: Snapshot = cluster.snapshot()
+  await cluster.restore(snapshot)
+  await using fork = await cluster.fork()
+  const api: Api = await fork.client(Api)
+  const writes: readonly Write[] = fork.history({ source: 'client' })
+  const found: string = await cluster.waitFor(() => writes.at(0)?.user?.name, { what: 'a write' })
+  // @ts-expect-error an object that is not a snapshot
+  await cluster.restore({})
+  // @ts-expect-error an option that does not exist
+  await startCluster({ flag: [] })
+  return found + api.configuration.url + fault.hits + cluster.clock.now().toISOString()
+}
+`
+
+test('a file of a user compiles with TypeScript 5.9 and 7, also if it checks declarations', async () => {
+  const requireHere = createRequire(import.meta.url)
+  const requireBundler = createRequire(requireHere.resolve('dts-bundle-generator'))
+  const compilers = [requireBundler, requireHere].map((from) =>
+    join(dirname(from.resolve('typescript/package.json')), 'bin', 'tsc'),
   )
-  assert.match(types, /startCluster/)
-  // Every module to which the type declarations refer must exist.
-  for (const path of packed.files.filter((one) => one.endsWith('.d.ts'))) {
-    const text = readFileSync(join(folder, 'node_modules', 'keelson', path), 'utf8')
-    for (const [, to = ''] of text.matchAll(/from ["'](\.[^"']+)\.js["']/g)) {
-      assert.ok(packed.files.includes(join(path, '..', `${to}.d.ts`)), `${path} names ${to}`)
-    }
+  for (const file of ['user.mts', 'user.cts']) writeFileSync(join(folder, file), userFile)
+  const compilerOptions = {
+    strict: true,
+    skipLibCheck: false,
+    exactOptionalPropertyTypes: true,
+    module: 'nodenext',
+    target: 'es2022',
+    types: [],
+    noEmit: true,
   }
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, include: ['user.*'] }),
+  )
+  const versions: string[] = []
+  for (const compiler of compilers) {
+    const { stdout: version } = await run(process.execPath, [compiler, '--version'])
+    versions.push(version.trim())
+    const ended = await run(process.execPath, [compiler], { cwd: folder }).catch(
+      ({ stdout }: { readonly stdout?: string }) => ({ stdout }),
+    )
+    assert.equal(ended.stdout, '', version)
+  }
+  assert.deepEqual(versions, ['Version 5.9.3', 'Version 7.0.2'])
 })
 
 test('npx keelson dev starts a server for curl and kubectl', async () => {
@@ -206,11 +257,15 @@ require('node:https').get(options, (response) => {
 })
 `
 
-test('with an old Node, the program prints what to do', {
-  skip: !existsSync('/usr/bin/node'),
-}, async () => {
+/** Whether the machine has a Node in the usual place that is older than the oldest safe one. */
+const hasOldNode = async (): Promise<boolean> => {
+  if (!existsSync('/usr/bin/node')) return false
   const { stdout: version } = await run('/usr/bin/node', ['--version'])
-  if (Number(/^v(\d+)/.exec(version)?.[1]) >= 24) return
+  return Number(/^v(\d+)/.exec(version)?.[1]) < 24
+}
+
+test('with an old Node, the program prints what to do', async (t) => {
+  if (!(await hasOldNode())) return t.skip('there is no old Node')
   const program = join(folder, 'node_modules', 'keelson', 'bin', 'keelson')
   await assert.rejects(
     run('/usr/bin/node', [program, 'dev']),
@@ -222,4 +277,14 @@ test('with an old Node, the program prints what to do', {
       return true
     },
   )
+})
+
+test('with an old Node, keelson/testing fails with a message that says what to do', async (t) => {
+  if (!(await hasOldNode())) return t.skip('there is no old Node')
+  const programs = ["import 'keelson/testing'", "await import('keelson/testing')"]
+  for (const program of programs)
+    await assert.rejects(
+      run('/usr/bin/node', ['--input-type=module', '-e', program], { cwd: folder }),
+      /Error: keelson\/testing needs Node 24\.18\.1 or newer, or 26\.5\.1 or newer, and this is v\d+\..*Install it from https:/,
+    )
 })

@@ -300,6 +300,17 @@ suite('the state of a keelson/testing cluster', () => {
     assert.equal(again.metadata.uid, kept.metadata.uid)
   })
 
+  test('a snapshot can be restored only in the cluster that created it', async () => {
+    await using fork = await cluster.fork()
+    await assert.rejects(fork.restore(cluster.snapshot()), {
+      name: 'TypeError',
+      message: /^another cluster created this snapshot: restore it in that cluster, or .*fork\(\)$/,
+    })
+    // A caller in JavaScript can pass anything.
+    const untyped: { restore(snapshot: unknown): Promise<void> } = cluster
+    await assert.rejects(untyped.restore({}), /^TypeError: restore needs a snapshot/)
+  })
+
   test('a reset also removes definitions, roles and namespaces', async () => {
     const definition = {
       apiVersion: 'apiextensions.k8s.io/v1',

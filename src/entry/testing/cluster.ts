@@ -9,16 +9,16 @@ import { createKubeconfig, type Kubeconfig } from '../../api/kubeconfig.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Config } from '../../config/config.ts'
 import { type Log, silent } from '../../lib/telemetry/log.ts'
-import { nodeFault } from '../../lib/process/node-version.ts'
 import { Restores } from '../../lib/concurrency/restores.ts'
 import type { Certificate } from '../../lib/x509/certificates.ts'
 import { rootOf } from '../../storage/keys.ts'
 import { type EngineState, MemoryEngine } from '../../storage/memory/memory-engine.ts'
 import { apply, type ApplySource } from './apply.ts'
 import { boot, type BootedServer } from './boot.ts'
+import { checkNode } from './check-node.ts'
 import { offsetOf, TestClock } from './clock.ts'
 import { configure, type ConfigureOptions } from './configure.ts'
-import { Control, type ControlledCluster } from './control.ts'
+import { Control } from './control.ts'
 import {
   adminName,
   createCredentials,
@@ -53,8 +53,7 @@ export type ClusterOptions = ConfigureOptions & {
  * and service accounts exist.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const fault = nodeFault()
-  if (fault !== undefined) throw new Error(`keelson/testing ${fault}`)
+  checkNode()
   const credentials = createCredentials()
   const config = configure(options, credentials)
   const offsetMs = options.now === undefined ? 0 : offsetOf(options.now)
@@ -93,7 +92,7 @@ type ClusterState = {
 }
 
 /** A Kubernetes API server in the process of a test. `startCluster` and `fork` create one. */
-export class Cluster implements AsyncDisposable, ControlledCluster {
+export class Cluster implements AsyncDisposable {
   /** The address of the server: `https://127.0.0.1:PORT`. */
   readonly url: string
   /** A bearer token of a member of system:masters. */
@@ -259,7 +258,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   /** Returns a snapshot of the current state, which can be passed to `restore`. */
   snapshot(): Snapshot {
     this.#begin()
-    return new Snapshot(this.#engine.state())
+    return new Snapshot(this.#engine)
   }
 
   /**
@@ -267,9 +266,13 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
    * resourceVersions increase, and watches receive the changes, so that controllers can continue to
    * run. Writes that are based on the earlier state are rejected, both from the server's
    * controllers and from clients. Requests that arrive during the restore wait. Resolves when the
-   * roles, policies, webhooks, CRDs and controllers of the restored state are in effect.
+   * roles, policies, webhooks, CRDs and controllers of the restored state are in effect. Fails if
+   * another cluster created the snapshot.
    */
-  async restore({ state }: Snapshot): Promise<void> {
+  async restore(snapshot: Snapshot): Promise<void> {
+    if (!(snapshot instanceof Snapshot))
+      throw new TypeError('restore needs a snapshot, which cluster.snapshot() returns')
+    const state = snapshot.stateFor(this.#engine)
     await this.#run()
     this.#begin()
     const leases = `${rootOf(this.#parts.config.storage.prefix)}leases/kube-system/apiserver-`
@@ -287,7 +290,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     await this.#run()
     this.faults.clear()
     this.#control?.clear()
-    await this.restore(new Snapshot(this.#begin()))
+    await this.restore(new Snapshot(this.#engine, this.#begin()))
     this.#history.clear()
   }
 

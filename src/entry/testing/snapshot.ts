@@ -1,15 +1,33 @@
 import { parseJson } from '../../api/json-value.ts'
 import { fieldsOf, type Json } from '../../api/object.ts'
-import type { EngineState } from '../../storage/memory/memory-engine.ts'
+import type { EngineState, MemoryEngine } from '../../storage/memory/memory-engine.ts'
 
 /** The state of a cluster at one moment. It shares unchanged objects with the cluster. */
 export class Snapshot {
-  /** @internal */
-  readonly state: EngineState
+  readonly #state: EngineState
+  readonly #engine: MemoryEngine
 
   /** @internal */
-  constructor(state: EngineState) {
-    this.state = state
+  constructor(engine: MemoryEngine, state: EngineState = engine.state()) {
+    this.#state = state
+    this.#engine = engine
+  }
+
+  /** @internal */
+  get state(): EngineState {
+    return this.#state
+  }
+
+  /**
+   * Returns the state if this engine belongs to the cluster that created the snapshot.
+   * @internal
+   */
+  stateFor(engine: MemoryEngine): EngineState {
+    if (engine === this.#engine) return this.#state
+    throw new TypeError(
+      'another cluster created this snapshot: restore it in that cluster, ' +
+        'or copy the state of that cluster with its method fork()',
+    )
   }
 }
 
