@@ -14,7 +14,7 @@
  *                   Or cluster: real controllers and kwok, with --nodes N (500) and --pods M (5000)
  *                   (needs test/support/tools/install kwok kube-controller-manager kube-scheduler)
  *   --seconds N     how long each load runs (default 6)
- *   --reference     instead: compare Keelson with the reference kube-apiserver. Takes --only
+ *   --reference     instead: compare Keelson with kube-apiserver. Takes --only
  *                   get,create,… and --runs N (needs test/support/tools/install kube-apiserver, and
  *                   h2load: Debian nghttp2-client)
  *   --against C     instead: compare this checkout with commit C, in alternating turns. The server

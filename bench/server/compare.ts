@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- --reference`: compares Keelson, the reference kube-apiserver and bare etcd in
+ * `npm run bench -- --reference`: compares Keelson, kube-apiserver and bare etcd in
  * one run. Each server has its own etcd. The results are ratios: rate to rate, and CPU time to CPU
  * time.
  */

@@ -37,7 +37,7 @@ export type Figures = {
   readonly megabytes: number
   /** CPU time that the server spent per request, in µs. */
   readonly cpuMicros: number
-  /** Unit of `perSecond` if it is not requests. */
+  /** Unit of `perSecond`. If absent, the unit is requests. */
   readonly unit?: string
   readonly note?: string
 }

@@ -102,8 +102,8 @@ async function call(
 }
 
 /**
- * Throws if the request must be rejected because the webhook could not be called. Otherwise records
- * that the request was admitted without a review.
+ * Applies `defaultAllow` after a failed call of the webhook. Throws if the request must be
+ * rejected. Otherwise records that the request was admitted without a review.
  */
 function failOpen(
   { configuration, log }: ImagePolicyOptions,

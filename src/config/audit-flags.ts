@@ -13,19 +13,19 @@ export const auditFlags = {
     section: auditing,
     type: 'integer',
     default: '10000',
-    help: 'In mode batch, the maximum number of events that can wait to be written. Further events are dropped.',
+    help: 'In batch mode, the maximum number of events that can wait to be written. Further events are dropped.',
   },
   'audit-log-batch-max-size': {
     section: auditing,
     type: 'integer',
     default: '1',
-    help: 'In mode batch, the maximum number of events in a batch.',
+    help: 'In batch mode, the maximum number of events in a batch.',
   },
   'audit-log-batch-max-wait': {
     section: auditing,
     type: 'duration',
     default: '0s',
-    help: 'In mode batch, the maximum time to wait for more events before a batch is written.',
+    help: 'In batch mode, the maximum time to wait for more events before a batch is written.',
   },
   'audit-log-batch-throttle-burst': {
     section: auditing,
@@ -37,7 +37,7 @@ export const auditFlags = {
     section: auditing,
     type: 'boolean',
     default: 'false',
-    help: 'In mode batch, whether to limit the number of batches per second.',
+    help: 'In batch mode, whether to limit the number of batches per second.',
   },
   'audit-log-batch-throttle-qps': {
     section: auditing,
@@ -114,7 +114,7 @@ export const auditFlags = {
     section: auditing,
     type: 'integer',
     default: '10000',
-    help: 'In mode batch, the maximum number of events that can wait to be sent. Further events are dropped.',
+    help: 'In batch mode, the maximum number of events that can wait to be sent. Further events are dropped.',
   },
   'audit-webhook-batch-initial-backoff': {
     section: auditing,
@@ -125,13 +125,13 @@ export const auditFlags = {
     section: auditing,
     type: 'integer',
     default: '400',
-    help: 'In mode batch, the maximum number of events in a batch.',
+    help: 'In batch mode, the maximum number of events in a batch.',
   },
   'audit-webhook-batch-max-wait': {
     section: auditing,
     type: 'duration',
     default: '30s',
-    help: 'In mode batch, the maximum time to wait for more events before a batch is sent.',
+    help: 'In batch mode, the maximum time to wait for more events before a batch is sent.',
   },
   'audit-webhook-batch-throttle-burst': {
     section: auditing,
@@ -143,7 +143,7 @@ export const auditFlags = {
     section: auditing,
     type: 'boolean',
     default: 'true',
-    help: 'In mode batch, whether to limit the number of batches per second.',
+    help: 'In batch mode, whether to limit the number of batches per second.',
   },
   'audit-webhook-batch-throttle-qps': {
     section: auditing,

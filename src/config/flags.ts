@@ -515,13 +515,13 @@ const flagTable = {
     section: generic,
     type: 'integer',
     default: '300',
-    help: 'Number of seconds for which pods tolerate a node that is not ready, unless the pod specifies its own tolerance.',
+    help: 'Number of seconds for which a pod tolerates a node that is not ready, unless the pod specifies its own toleration.',
   },
   'default-unreachable-toleration-seconds': {
     section: generic,
     type: 'integer',
     default: '300',
-    help: 'Number of seconds for which pods tolerate an unreachable node, unless the pod specifies its own tolerance.',
+    help: 'Number of seconds for which a pod tolerates an unreachable node, unless the pod specifies its own toleration.',
   },
   'enable-aggregator-routing': {
     section: misc,

@@ -78,7 +78,7 @@ export function signClusterInfo(
   stack.defer(() => {
     isStopping = true
   })
-  // This promise never rejects.
+  // The promise returned by `start` never rejects, so it need not be awaited here.
   const listed = informer.start()
   return stack
 }

@@ -230,7 +230,7 @@ export class Election implements AsyncDisposable {
           : transitions + 1,
     }
     const held = await this.#write(found === undefined ? { ...newLease, spec } : { ...found, spec })
-    // Another server was faster.
+    // Another server has acquired the Lease first.
     if (held === undefined || this.#stopping.signal.aborted) return
     try {
       this.#failure = undefined

@@ -119,7 +119,7 @@ export class ObjectController implements AsyncDisposable {
       known: () => this.#keys,
       log,
     })
-    // This promise never rejects.
+    // The promise returned by `start` never rejects, so it need not be awaited here.
     void this.#informers.start()
   }
 

@@ -22,7 +22,7 @@ async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
     ],
     listener: { drain: step('drain'), close: step('close') },
     parts,
-    // Longer than the loops take, so that the order is always the same.
+    // The delay is longer than the loops take to stop, so that the order is always the same.
     delayMs: 20,
     times: { graceMs: 7, watchGraceMs: 0 },
     sendsRetryAfter,

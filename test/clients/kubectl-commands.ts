@@ -8,7 +8,7 @@
  *
  *   --only TEXT,TEXT   run sections whose titles contain TEXT, and the first one, which they need;
  *                      some also need the objects of `create`
- *   --show             print Keelson's output, without the reference
+ *   --show             print Keelson's output, without kube-apiserver
  */
 import { parseArgs } from 'node:util'
 import { startEtcd } from '../support/harness/etcd.ts'

@@ -43,7 +43,7 @@ async function apply(name: string, manager: string, data: Data): Promise<ConfigM
   }
 }
 
-/** A model of forced applies to a map of strings. */
+/** A model of how server-side apply with force changes a map of strings. */
 class Model {
   readonly data = new Map<string, string>()
   readonly owners = new Map<string, Set<string>>()

@@ -221,7 +221,7 @@ test('if a trace collector and a webhook never respond, lost audit events are st
     ])
     await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
     assert.equal((await client.call({ path: '/api/v1/namespaces' })).status, 200)
-    // This fails if a component does not stop.
+    // Disposing of the server fails if a component does not stop.
     await server[Symbol.asyncDispose]()
     assert.ok(server.complaints.some((line) => line.includes('an audit event was lost')))
   } finally {

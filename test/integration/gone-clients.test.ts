@@ -171,7 +171,7 @@ class InFlightSlots {
 
   async gone(): Promise<void> {
     await until(() => this.open <= 0, 'the slot is released')
-    // Fails if the slot is released a second time.
+    // Wait, so that the assertion below fails if the slot is released a second time.
     await sleep(20)
     assert.equal(this.open, 0)
   }

@@ -132,7 +132,8 @@ test('the service and the range that the cluster needs are recreated after their
     const isComplete = async (): Promise<boolean> =>
       (await condition()) === 'True' &&
       (await call({ path: `${services}/kubernetes` })).status === 200
-    // The server checks for them every ten seconds.
+    // The server checks every ten seconds whether the ServiceCIDR and the Service `kubernetes`
+    // exist.
     const completed = (): Promise<void> => until(isComplete, 'both objects exist')
     // The service is created only when the server is ready.
     await completed()

@@ -292,7 +292,7 @@ suite('the state of a keelson/testing cluster', () => {
         .map(({ operation, name }) => `${operation} ${name}`),
       ['update kept', 'delete passing'],
     )
-    // It can be restored again, even after one of its objects was recreated.
+    // The snapshot can be restored again, even after one of its objects was recreated.
     await cluster.request({ method: 'DELETE', path })
     await create(cluster, 'kept', { text: 'third' })
     await cluster.restore(snapshot)
@@ -368,12 +368,12 @@ for (const [now, year] of [
     const { metadata } = await create(cluster, 'x')
     const { body } = await cluster.request<TimedObject>({ path: `${configMaps}/${metadata.name}` })
     assert.equal(body.metadata.creationTimestamp.slice(0, 4), year)
-    // The first objects of every cluster are also created at this time.
+    // The clock also determines when the first objects of the cluster are created.
     const { body: first } = await cluster.request<TimedObject>({
       path: '/api/v1/namespaces/kube-system',
     })
     assert.equal(first.metadata.creationTimestamp.slice(0, 4), year)
-    // Client certificates are valid at this time.
+    // Client certificates are valid at the time of the cluster's clock.
     for (const user of [undefined, { name: 'alice', groups: ['system:masters'] }]) {
       const core = await cluster.client(CoreV1Api, user)
       assert.equal(

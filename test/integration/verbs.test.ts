@@ -278,7 +278,8 @@ test('the memory for long selectors of watches is limited, and released when the
     assert.equal((await one.call({ path: `${path}?watch=1&timeoutSeconds=1` })).status, 200)
     break
   }
-  // The server notices the end of the watches a little later.
+  // The server notices a little later that the client has ended its watches, and then releases
+  // their memory.
   await until(
     async () => (await one.call({ path: watch(1) })).status === 200,
     'the memory is released',

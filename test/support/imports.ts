@@ -6,7 +6,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-/** The folders from top to bottom. Folders separated by `|` do not import each other. */
+/**
+ * The folders of src/ in layers, from top to bottom: a folder can import only folders in lower
+ * layers. Folders separated by `|` are in the same layer and do not import each other.
+ */
 const layers =
   'main.ts > entry > server > controllers | request > admission | access > registry | config | storage > objects | net > api > lib'
 

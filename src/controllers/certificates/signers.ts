@@ -15,7 +15,7 @@ export class Signers {
   readonly durationMs: number
   readonly #byName = new Map<string, SigningAuthority>()
 
-  /** Throws if a pair of certificate and key is not valid. */
+  /** Loads the CAs of the signers. Throws if a pair of certificate and key is not valid. */
   constructor({ pairs, durationMs }: SignersOptions) {
     this.durationMs = durationMs
     for (const { signers, certificatePem, keyPem } of pairs)

@@ -89,7 +89,7 @@ export class CoordinatedElection implements AsyncDisposable {
       isBackground: true,
       log,
     })
-    // This promise never rejects.
+    // The promise returned by `start` never rejects, so it need not be awaited here.
     void this.#informers.start()
   }
 

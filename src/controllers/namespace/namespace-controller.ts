@@ -111,7 +111,7 @@ export class NamespaceController implements AsyncDisposable {
       log,
       time,
     })
-    // This promise never rejects.
+    // The promise returned by `start` never rejects, so it need not be awaited here.
     void this.#informer.start()
   }
 

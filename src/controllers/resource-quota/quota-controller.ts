@@ -143,7 +143,7 @@ export class QuotaController implements AsyncDisposable {
       known: () => this.#quotas.keys(),
       log,
     })
-    // This promise never rejects.
+    // The promise returned by `start` never rejects, so it need not be awaited here.
     void this.#informer.start()
   }
 

@@ -18,7 +18,7 @@ export type Scan = {
   readonly path: string
   /** The files, sorted by path. Without a kustomization, only YAML and JSON files. */
   readonly files: readonly ScannedFile[]
-  /** All folders that contain them. */
+  /** All folders that contain the files. */
   readonly folders: readonly string[]
   /** Whether kustomize builds the folder. */
   readonly isKustomization: boolean

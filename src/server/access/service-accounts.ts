@@ -145,7 +145,7 @@ function createLabel(
   const write = async ({ metadata }: KubeObject, day: string): Promise<void> => {
     const { namespace = '', name = '', uid = '' } = metadata
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
-    // Contains the uid, because a new Secret may have the same name.
+    // The body contains the uid, because a new Secret may have the same name.
     const body = { metadata: { uid, labels: { [lastUsedLabel]: day } } }
     const signal = AbortSignal.timeout(LABEL_MS_MAX)
     const { status } = await request(handle, {

@@ -33,8 +33,8 @@ export type Policies = {
   readonly validating: PolicyIndex<CompiledPolicy>
   readonly mutating: PolicyIndex<CompiledMutations>
   /**
-   * Read the policies and their changes. The server must wait until all of them have started before
-   * it accepts the first request.
+   * Informers that read the policies and their changes. The server must wait until all of them have
+   * started before it accepts the first request.
    */
   readonly informers: readonly (
     | PoliciesInformer<CompiledPolicy>

@@ -1,5 +1,5 @@
 /**
- * Stores the reference's responses to cases on which both servers agree, and replays stored cases
+ * Stores kube-apiserver's responses to cases on which both servers agree, and replays stored cases
  * on Keelson alone.
  */
 import { diff } from '../../recorded/compat/diff.ts'
@@ -50,8 +50,8 @@ export async function record(options: Options): Promise<number> {
 }
 
 /**
- * Runs a case twice, and returns it if the servers agree both times. If a response of the reference
- * is random, the case cannot be recorded.
+ * Runs a case twice, and returns it if the servers agree both times. If a response of
+ * kube-apiserver is random, the case cannot be recorded.
  */
 async function recordOne(
   runner: Runner,

@@ -1,5 +1,5 @@
 /**
- * Stores cases with the reference's responses on disk, as compressed JSON lines, one file for each
+ * Stores cases with kube-apiserver's responses on disk, as compressed JSON lines, one file for each
  * area.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'

@@ -24,7 +24,7 @@ export type Outcome = {
   /** Number of rejections with the same causes in a different order. */
   readonly reordered: number
   readonly differences: readonly Difference[]
-  /** The reference's normalized response to each compared step. */
+  /** kube-apiserver's normalized response to each compared step. */
   readonly answers: readonly Json[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * Reads the OpenAPI v3 documents that the reference publishes. Finds the fields of a kind and
+ * Reads the OpenAPI v3 documents that kube-apiserver publishes. Finds the fields of a kind and
  * generates values for them.
  */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'

@@ -39,8 +39,8 @@ export type Answer = {
 export type ReceivedAnswers = Answer & { readonly keelson: Answer }
 
 /**
- * A generator of steps. It receives the responses of the reference and of Keelson to each step that
- * it yields.
+ * A generator of steps. It receives the responses of kube-apiserver and of Keelson to each step
+ * that it yields.
  */
 export type Case = Generator<Step, void, ReceivedAnswers>
 

@@ -4,7 +4,7 @@ export type AreaTotals = {
   cases: number
   failed: number
   steps: number
-  /** Number of steps that the reference accepted. */
+  /** Number of steps that kube-apiserver accepted. */
   accepted: number
   differing: number
   /** Number of differing steps that have another outcome for the client. */

@@ -15,7 +15,7 @@
  *                  cases.
  *   --memory MIB   limits the server's memory.
  *   --json FILE    writes all results.
- *   --figures FILE writes the counts, as bench/results/ has them.
+ *   --figures FILE writes the counts, in the format of bench/results/.
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

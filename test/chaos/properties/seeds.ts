@@ -1,6 +1,6 @@
 /**
- * Loads seed objects of every built-in kind: objects with every field set, objects that the
- * reference stored (test/recorded/golden), and objects that the compat scenarios send.
+ * Loads seed objects of every built-in kind: objects with every field set, objects that
+ * kube-apiserver stored (test/recorded/golden), and objects that the compat scenarios send.
  */
 import { builtInResources } from '../../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../../src/registry/resource.ts'

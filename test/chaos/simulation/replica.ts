@@ -1,5 +1,5 @@
 /**
- * The storage and cache of a server, connected as in the server. Their connections to etcd pass
+ * The storage and the cache of a server, wired together as in a real server. They access etcd
  * through proxies.
  */
 import { Cache } from '../../../src/storage/cache/cache.ts'

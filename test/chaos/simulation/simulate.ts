@@ -8,8 +8,9 @@
  *   --minutes N    runs as many seeds as fit into this time.
  *   --first        stops at the first failure.
  *   --trace        prints the whole trace of a seed.
- *   --world W      storage (the default), garbage or restore.
- *   --json F       writes the counts to F, as bench/results/ has them. Not for a single seed.
+ *   --world W      what to simulate: storage (the default), garbage or restore.
+ *   --json F       writes the numbers of seeds and failures to F, in the format of bench/results/.
+ *                  Cannot be used with a single seed.
  *
  * A failure prints its seed and the command that repeats it. A failed seed fails again in every
  * run. See docs/simulation.md.

@@ -5,10 +5,10 @@
  *
  *   --seconds N     duration (300)
  *   --rate N        writes per second (1,000)
- *   --no-reference  does not read the result with the reference
+ *   --no-reference  does not read the result with kube-apiserver
  *
  * Every write and read must succeed, and etcd's files must not contain anything in plain text. A
- * new server, and then the reference, must be able to read all objects. Every object contains the
+ * new server, and then kube-apiserver, must be able to read all objects. Every object contains the
  * number of its writes, so that stale reads are detected.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -85,8 +85,8 @@ const TICK_MS = 20
  */
 const UNDER_WAY_SECONDS_MAX = 5
 /**
- * Default of `calmSeconds`. Before the first restart and after each one, clients find the new
- * server and get responses for this long.
+ * Default of `calmSeconds`: how many seconds of the intended load must get responses before the
+ * first restart and after each restart.
  */
 const CALM_SECONDS = 3
 /**

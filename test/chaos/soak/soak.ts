@@ -7,7 +7,7 @@
  *   --all-on      also an audit log of all requests, traces of one request in a hundred, and
  *                 clients with RBAC and flow control.
  *   --seed S      repeats the random choices of an earlier run.
- *   --json F      writes the counts to F, as bench/results/ has them.
+ *   --json F      writes the counts to F, in the format of bench/results/.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

@@ -19,7 +19,7 @@ const INTERVAL_MS = 5 * MINUTE_MS
 const root = mkdtempSync(join(tmpdir(), 'keelson-interval-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-/** A folder that processes use one after the other, with a simulated wall clock. */
+/** A data folder that several simulated processes open in turn. Their wall clock is simulated. */
 class Folder {
   readonly #folder = mkdtempSync(join(root, 'store-'))
   #wallMs = Date.UTC(2026, 0, 1)

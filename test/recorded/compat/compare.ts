@@ -1,4 +1,4 @@
-/** Compares the responses of a server with those of the reference. */
+/** Compares the responses of a server with those of kube-apiserver. */
 import { diff, sortManagedFields, withoutFields } from './diff.ts'
 import type { Json } from './json.ts'
 import type { RecordedStep } from './recorded.ts'

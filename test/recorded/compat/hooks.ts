@@ -4,8 +4,9 @@
  * receives the review and returns the response: the body, or an object with { status, headers, body
  * }, or { raw } with unmodified bytes. With { delayMs }, the response is delayed, with { close },
  * the connection is closed, and with { hang }, the connection stays open without a response.
- * Webhooks of a set-up are called for all scenarios; a call belongs to the scenario whose namespace
- * it mentions.
+ * Webhooks that a set-up (the configuration of a whole server) defines are called for all
+ * scenarios. Such a call is attributed to the scenario whose namespace appears in the body of the
+ * review.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -20,7 +21,7 @@ import type { HookAnswer } from './steps.ts'
 
 const fixtures = join(import.meta.dirname, 'fixtures')
 
-/** Path segment of a set-up's webhooks. No scenario has this namespace. */
+/** Path segment of the webhooks that a set-up defines. No scenario has this namespace. */
 const SHARED = 'set-up'
 
 type Hook = { readonly answer: HookAnswer; readonly calls: Json[] }

@@ -21,14 +21,14 @@ import type { HookAnswer } from './steps.ts'
 export type SetUp = {
   readonly flags: readonly string[]
   /**
-   * Additional flags of the reference. It becomes ready only when it can watch all kinds that its
+   * Additional flags of kube-apiserver. It becomes ready only when it can watch all kinds that its
    * feature gates enable.
    */
   readonly referenceFlags?: readonly string[]
   /** Additional flags of Keelson, for its controllers. */
   readonly keelsonFlags?: readonly string[]
   /**
-   * Flags of a kube-controller-manager that runs with the reference, with administrator rights.
+   * Flags of a kube-controller-manager that runs next to kube-apiserver, with administrator rights.
    * They can contain `${dir}`.
    */
   readonly manager?: readonly string[]

@@ -1,4 +1,4 @@
-/** Intentional differences from the reference, by the name of the case. */
+/** Intentional differences from kube-apiserver, by the name of the case. */
 export const differences: {
   readonly [id: string]: { readonly why: string; readonly errors: readonly string[] }
 } = {

@@ -1,6 +1,6 @@
 /**
  * Test cases for `--egress-selector-config-file`. There is no test case for a proxy with an http://
- * URL and no tlsConfig, because the reference crashes with this configuration.
+ * URL and no tlsConfig, because kube-apiserver crashes with this configuration.
  */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'

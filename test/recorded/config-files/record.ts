@@ -1,5 +1,5 @@
 /**
- * Records whether the reference accepts each test case, and its messages:
+ * Records whether kube-apiserver accepts each test case, and its messages:
  * `node test/recorded/config-files/record.ts --reference [--only authentication]`. Starts the
  * reference for each case, without an etcd. A case is accepted if the log contains the line
  * `Using reconciler`, which follows the validation of all configuration. Later errors are not

@@ -1,7 +1,7 @@
 /**
- * Records what the reference serves with an older `--emulated-version`: discovery, /version and the
- * enabled feature gates. `node test/recorded/emulation/record.ts --reference`; `emulation.test.ts`
- * replays it.
+ * Records what kube-apiserver serves with an older `--emulated-version`: discovery, /version and
+ * the enabled feature gates. `node test/recorded/emulation/record.ts --reference`;
+ * `emulation.test.ts` replays it.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

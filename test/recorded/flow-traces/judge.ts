@@ -69,7 +69,7 @@ export function judge(
   }
   for (const first of ratios) {
     for (const second of ratios) {
-      // If the reference rejects the requests of one user clearly more often than those of another
+      // If kube-apiserver rejects the requests of one user clearly more often than those of another
       // user, Keelson must not do the opposite.
       if (first.other - second.other > DIFFERENCE_MAX && first.one < second.one) {
         faults.push(

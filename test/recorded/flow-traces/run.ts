@@ -1,5 +1,5 @@
 /**
- * Sends the same requests to Keelson and to the reference at the same times:
+ * Sends the same requests to Keelson and to kube-apiserver at the same times:
  * `node test/recorded/flow-traces/run.ts`. Two values must not differ by more than a tenth: the
  * fraction of the served requests that each priority level has, and the fraction of rejected
  * requests. Needs `test/support/tools/install kube-apiserver`.
@@ -62,7 +62,7 @@ async function start(
   const omit = ['authorization-mode']
   const options = { etcdUrl: etcd.clientUrl, args: [...seats, timeout], omit, prepare }
   {
-    // Create the objects first, because the reference counts objects when it starts, and then once
+    // Create the objects first, because kube-apiserver counts objects when it starts, and then once
     // a minute.
     await using seeding = await launch(options)
     await seed(seeding)

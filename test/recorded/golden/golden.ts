@@ -1,7 +1,7 @@
 /**
  * Records the data of tests again (see README.md): `npm run golden -- --reference`.
  *
- *   --reference   records responses and stored values of the reference; needs
+ *   --reference   records responses and stored values of kube-apiserver; needs
  *                 `test/support/tools/install kube-apiserver etcd`.
  *   --filled      records the objects with every field set, encoded by Kubernetes' own codecs;
  *                 needs Go, and takes minutes the first time.

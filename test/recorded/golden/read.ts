@@ -6,7 +6,7 @@ import { unpack } from './pack.ts'
 
 export const dataFolder: string = join(import.meta.dirname, 'data')
 
-/** An object that the reference created, in its stored form and as returned to clients. */
+/** An object that kube-apiserver created, in its stored form and as returned to clients. */
 export type StoredRow = {
   /** Path of the object. `key` is the key of the object in etcd. */
   readonly get: string

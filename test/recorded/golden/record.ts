@@ -1,6 +1,6 @@
 /**
- * Records how the reference stores and returns objects of every kind, and its discovery and OpenAPI
- * documents.
+ * Records how kube-apiserver stores and returns objects of every kind, and its discovery and
+ * OpenAPI documents.
  */
 import { createHash } from 'node:crypto'
 import { isRecord, type Json } from '../compat/json.ts'
@@ -24,7 +24,7 @@ import type { StoredRow } from './read.ts'
 const set: ObjectSet = { name: 'golden', number: 21 }
 
 /**
- * Flags for the versions that are off by default. The reference serves these versions only with
+ * Flags for the versions that are off by default. kube-apiserver serves these versions only with
  * these feature gates.
  */
 const allVersions = [
@@ -51,7 +51,10 @@ export type GoldenRecording = {
   readonly documents: ReadonlyMap<string, Json>
 }
 
-/** Records from the reference. `served` selects the enabled versions, and so the objects. */
+/**
+ * Records the responses of kube-apiserver. `served` selects which API versions are enabled, and
+ * therefore which objects are recorded.
+ */
 export async function record(served: 'default' | 'all'): Promise<GoldenRecording> {
   const args = served === 'all' ? allVersions : []
   const rows = readSet(set).filter(({ isDefault }) => isDefault === (served === 'default'))

@@ -5,8 +5,8 @@
  * names to that file. Removing or changing a name is a breaking change.
  * test/integration/exit-codes.test.ts checks the exit codes of the commands.
  *
- * Metrics, gates and flags of small commands are read from docs/reference, which
- * `scripts/reference.ts --check` compares with the program.
+ * Metrics, feature gates, and the flags of all commands except `serve` are read from
+ * docs/reference, which `scripts/reference.ts --check` compares with the program.
  *
  *   UPDATE=1 node --test test/recorded/golden/user-visible-names.test.ts    writes the file;
  *   `npm run format` formats it

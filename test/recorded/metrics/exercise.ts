@@ -1,5 +1,5 @@
 /**
- * Sends the same requests to the reference and to Keelson, so that their counts can be compared.
+ * Sends the same requests to kube-apiserver and to Keelson, so that their counts can be compared.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, HttpAnswer } from '../compat/client.ts'

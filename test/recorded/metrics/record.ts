@@ -1,5 +1,5 @@
 /**
- * Records the metrics of the reference, and its counts for the requests in exercise.ts, into
+ * Records the metrics of kube-apiserver, and its counts for the requests in exercise.ts, into
  * recorded.json.
  *
  *   node test/recorded/metrics/record.ts      (then npm run format)

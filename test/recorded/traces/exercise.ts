@@ -1,5 +1,5 @@
 /**
- * Sends the same traced requests to the reference and to Keelson, and returns their spans without
+ * Sends the same traced requests to kube-apiserver and to Keelson, and returns their spans without
  * values that differ from run to run.
  */
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
 /**
- * Records the spans of the reference for the requests in exercise.ts, into recorded.json.
+ * Records the spans of kube-apiserver for the requests in exercise.ts, into recorded.json.
  *
  *   node test/recorded/traces/record.ts      (then npm run format)
  */

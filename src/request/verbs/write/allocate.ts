@@ -58,9 +58,9 @@ export class HeldAllocation {
   }
 
   /**
-   * Must be called just before the object is stored. If a write with an unknown outcome fails the
-   * request before this call, an admission plugin sent that write. The object itself has then not
-   * been stored.
+   * Must be called just before the object is stored. If an error leaves the outcome of a write
+   * unknown before this call, the write is that of an admission plugin, and the object itself has
+   * certainly not been stored.
    */
   offer(): void {
     this.#isOffered = true

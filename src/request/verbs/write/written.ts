@@ -150,7 +150,9 @@ export async function readBack(object: KubeObject, writing: WrittenOptions): Pro
 
 type StoredObject = {
   readonly object: KubeObject
-  /** Whether its stored form would change if it were read and written again. */
+  /**
+   * Whether the stored form of the object would change if the object were read and written again.
+   */
   readonly isOther: boolean
 }
 

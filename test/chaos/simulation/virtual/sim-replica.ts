@@ -1,6 +1,6 @@
 /**
- * The storage and cache of a server, connected as in the server, on a faulty network to the
- * database.
+ * The storage and the cache of a server, wired together as in a real server. They access the
+ * database over a faulty network.
  */
 import { Cache } from '../../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../../src/storage/cache/reader.ts'

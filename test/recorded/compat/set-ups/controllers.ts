@@ -1,5 +1,5 @@
 /**
- * Set-ups with controllers: a real kube-controller-manager with the reference, and Keelson's own
+ * Set-ups with controllers: a real kube-controller-manager with kube-apiserver, and Keelson's own
  * controllers.
  */
 import { readFileSync } from 'node:fs'

@@ -31,8 +31,8 @@ type CandidateFilter = {
 }
 
 const asked: readonly CandidateFilter[] = [
-  // In these tests, the servers of webhooks and of aggregation run in Pods.
-  // test/integration/webhooks runs Kubernetes' tests with a local server instead.
+  // In these tests, webhook servers and aggregated API servers run in Pods.
+  // test/integration/webhooks runs the Kubernetes tests against a local webhook server instead.
   { files: /^apimachinery\/(?!etcd_failure|aggregator|webhook|crd_conversion_webhook)/ },
   {
     files: /^apps\/(?!daemon_restart)/,
