@@ -462,7 +462,7 @@ test('an HTTP/2 body that contradicts its content-length cannot inject a second 
     ['under', 50],
   ] as const) {
     answers.set(name, (_request, response) => {
-      // Node's response object would reject this length.
+      // Node's response object would reject this length, so write to the stream directly.
       response.stream.respond({ ':status': 200, 'content-length': `${length}` })
       response.stream.end('HTTP/1.1 200 OK\r\nx: y\r\n\r\n')
     })

@@ -35,7 +35,7 @@ test('the subject of a request is read', () => {
   assert.ok(!asksForNames({ names }))
 })
 
-/** A request whose subject has an additional attribute. */
+/** Returns a request whose subject has an additional attribute. */
 function signedWith(id: readonly number[], value: Buffer): Buffer {
   const names = sequence(part([2, 5, 4, 3], 'somebody'), set(sequence(objectId(id), value)))
   const own = sequence(
@@ -94,7 +94,7 @@ const extension = (id: readonly number[], value: Buffer): Buffer =>
   sequence(objectId(id), octets(value))
 const named = (...names: readonly string[]): Buffer => extension([2, 5, 29, 17], dnsNames(...names))
 
-/** A request with these attributes and a valid signature. */
+/** Returns a request with these attributes and a valid signature. */
 function withAttributes(...attributes: readonly Buffer[]): Buffer {
   const key = publicKey.export({ type: 'spki', format: 'der' })
   const own = sequence(version, subject, key, context(0, Buffer.concat(attributes)))
@@ -181,7 +181,7 @@ type KeyPair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
 const ecdsaId = [1, 2, 840, 10045, 4, 3, 2]
 const rsaId = [1, 2, 840, 113549, 1, 1, 11]
 
-/** A request for this key, signed with the key. */
+/** Returns a request for this key, signed with the key. */
 function signedBy(keys: KeyPair, id: readonly number[], digest: string | null = 'sha256'): Buffer {
   const own = sequence(version, subject, keys.publicKey.export({ type: 'spki', format: 'der' }))
   return sequence(own, sequence(objectId(id)), bits(sign(digest, own, keys.privateKey)))
@@ -277,8 +277,8 @@ type Pss = {
 }
 
 /**
- * A request that is signed with RSASSA-PSS. The parameters in the request may differ from those of
- * the signature.
+ * Returns a request that is signed with RSASSA-PSS. The parameters in the request may differ from
+ * those of the signature.
  */
 function signedByPss({
   digest,

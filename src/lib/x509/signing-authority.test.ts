@@ -19,7 +19,7 @@ const issue = {
 
 type Keys = { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
 
-/** A request in base64, with these subject attributes and alternative names. */
+/** Returns a request in base64, with these subject attributes and alternative names. */
 function requestOf(
   { publicKey, privateKey }: Keys,
   parts: readonly Buffer[],
@@ -79,7 +79,7 @@ test('a CA can sign with keys of all types that Go supports', async () => {
     generateKeyPairSync('ed25519'),
   ]
   for (const { publicKey, privateKey } of made) {
-    // A CA with this key. Its certificate is issued by the other CA.
+    // Make a CA with this key. Its certificate is issued by the other CA.
     const request = { ...asked, publicKey }
     const certificatePem = await authority.issue(request, issue)
     const own = new SigningAuthority(

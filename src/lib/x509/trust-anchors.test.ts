@@ -8,7 +8,7 @@ import { serverTrustAnchors } from './trust-anchors.ts'
 const nowMs = Date.now()
 const authority = createAuthority('ca', nowMs)
 
-/** A certificate for this key. */
+/** Returns a certificate for this key. */
 function certificateOf(publicKey: KeyObject): Promise<string> {
   const names = { dns: [], emails: [], addresses: [], uris: [] }
   return new SigningAuthority(authority.certificatePem, authority.keyPem).issue(

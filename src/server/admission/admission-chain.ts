@@ -66,7 +66,8 @@ export function createAdmission(
     gates,
   })
   const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]))
-  // The first plugin is not in the configuration, because it cannot be disabled.
+  // The plugin that checks access to parameters is not in the configuration, because it cannot be
+  // disabled.
   const paramAccess = createParamAccess({ ...parts, resourcesOf })
   return new Admission(
     [paramAccess, ...admission.running.flatMap((name) => byName.get(name) ?? [])],

@@ -88,7 +88,7 @@ class Writer {
       if (status === 404) this.#version = 0
       if (status === 200) this.#version = writeOf(body).version
     } catch {
-      // The next write reads it again.
+      // Ignore the failed read: the next write reads the object again.
     }
   }
 

@@ -88,7 +88,7 @@ test('feeds receive a rewind as ordinary writes, and revisions increase', async 
   await put(engine, '/x/new', '1')
   await put(engine, '/x/passing', '1')
   await remove(engine, '/x/passing')
-  // The same value is written again.
+  // This write does not change the value.
   await put(engine, '/x/same', '1')
   await put(engine, '/y/kept', '2')
   const before = await engine.latest()

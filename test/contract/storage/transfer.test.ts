@@ -201,11 +201,11 @@ test('a dump that no store could contain is rejected before anything is stored',
     { ...key, lease: '1' },
   ]
   const cases: [string, RegExp][] = [
-    // A folder with this lease could not be opened again.
+    // If this lease were stored, the folder could not be opened again.
     [printDump({}, leased(1e13, 1e13)), /line 2: ttl is longer than any lease of etcd/],
     [printDump({}, leased(1, 1e13)), /line 2: left is longer than any lease of etcd/],
     [printDump({ prefix: '' }, [key]), /line 1: prefix must begin and end/],
-    // With --replace, keys of other programs would be removed.
+    // If this prefix were accepted, --replace would remove the keys of other programs.
     [printDump({ prefix: '/reg' }, [key]), /line 1: prefix must begin and end/],
   ]
   for (const [content, message] of cases) {

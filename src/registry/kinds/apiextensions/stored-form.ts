@@ -128,7 +128,7 @@ export function fromStoredSpec(spec: Fields): Fields {
     ...rest,
     versions,
     conversion: isFields(conversion) ? present({ ...strategy, webhook }) : undefined,
-    // v1beta1 defaults this field to true.
+    // In v1beta1, preserveUnknownFields defaults to true.
     preserveUnknownFields: preserveUnknownFields === false ? undefined : true,
   })
 }
