@@ -45,6 +45,7 @@ Commands:
   assets    Print a folder for KUBEBUILDER_ASSETS, for tests with envtest. keelson assets --help lists its flags.
   store     Copy a cluster between etcd, a data folder and a file, or encrypt it. keelson store --help lists its flags.
   auth why  Show why a user may or may not do something. keelson auth why --help lists its flags.
+  doctor    Check this machine. keelson doctor --help lists its flags.
 
   --version Show the version.
   --help    Show this text.
@@ -60,6 +61,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'kube-apiserver': async () => (await import('./entry/commands/kube-apiserver.ts')).kubeApiServer,
   auth: async () => (await import('./entry/commands/auth.ts')).auth,
   store: async () => (await import('./entry/commands/store.ts')).store,
+  doctor: async () => (await import('./entry/commands/doctor.ts')).doctor,
 }
 
 /**

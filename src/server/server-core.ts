@@ -4,9 +4,9 @@ import type { Config } from '../config/config.ts'
 import { serverName } from '../controllers/identity-lease.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import { hostPort } from '../lib/net/hosts.ts'
+import { platform } from '../lib/platform/current-platform.ts'
 import { type MemoryPlan, planMemory } from '../lib/process/memory-plan.ts'
 import { Metrics } from '../lib/telemetry/metrics.ts'
-import { openFilesMax } from '../lib/telemetry/process-metrics.ts'
 import { systemTimers, type Time } from '../lib/time/timers.ts'
 import { Verbosity } from '../lib/telemetry/verbosity.ts'
 import type { Egress } from '../net/egress/dialer.ts'
@@ -73,7 +73,7 @@ export async function createServerCore(
       totalBytes: totalmem(),
       constrainedBytes: process.constrainedMemory(),
       heapBytes: getHeapStatistics().heap_size_limit,
-      filesMax: openFilesMax(),
+      filesMax: platform.openFilesMax(),
     }),
     serverId: config.featureGates.isOn('APIServerIdentity') ? serverName(hostname()) : '',
     publicAddress: hostPort({ host: config.network.externalHost, port: config.network.port }),

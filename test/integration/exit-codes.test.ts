@@ -39,7 +39,7 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   [0, ''],
   [0, '--help'],
   [0, '--version'],
-  ...['serve', 'dev', 'status', 'stop', 'assets', 'store', 'auth why'].map(
+  ...['serve', 'dev', 'status', 'stop', 'assets', 'store', 'auth why', 'doctor'].map(
     (command) => [0, `${command} --help`] as const,
   ),
   [0, 'serve --version'],
@@ -59,6 +59,7 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   [2, 'store export'],
   [2, 'auth'],
   [2, 'auth why'],
+  [2, 'doctor --no-such-flag'],
   // With --testing, an invalid flag counts as a failed start, not as an invalid argument.
   [1, 'serve --testing --no-such-flag'],
   [1, 'serve --etcd-servers=http://127.0.0.1:1'],
@@ -66,6 +67,7 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   [1, `stop --data-dir=${missing}`],
   [1, `assets --dir=${join(other, 'notes.txt')}`],
   [1, `store export --data-dir=${missing} --file=${join(folder, 'export')}`],
+  [1, 'doctor --etcd-servers=http://127.0.0.1:1'],
   [1, 'auth why --as alice get pods'],
   [1, 'auth why --as alice get pods --server=https://127.0.0.1:1 --token=x'],
 ]

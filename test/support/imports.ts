@@ -15,14 +15,14 @@ const layers =
 
 /** Lists for the subfolders of some folders. Files directly in the folder are not restricted. */
 const innerLayers: { readonly [folder: string]: string } = {
-  entry: 'commands > dev | envtest | testing > apply',
+  entry: 'commands > doctor > dev | envtest | testing > apply',
   request:
     'aggregation | filters > audit | debug | discovery | flow | tracing | verbs > allocators',
   access: 'authorization > rbac | authentication',
   storage: 'cache | transfer > encryption | memory | sqlite > etcd',
   objects: 'apply | patch > codec > schema > cel',
   net: 'egress > grpc | http | outbound > http2',
-  lib: 'bytes | cache | concurrency | net | process > telemetry | x509 > scheduling > time > collections > text',
+  lib: 'bytes | cache | concurrency | net | process > telemetry | x509 > scheduling > time > collections > text > platform',
 }
 
 const src = join(import.meta.dirname, '..', '..', 'src')

@@ -3,10 +3,10 @@
  * its etcd running, which locks the data. The next server terminates that etcd by its process ID,
  * after checking that it is the etcd of this folder.
  */
-import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { platform } from '../../lib/platform/current-platform.ts'
 import { readIfThere } from '../../lib/process/files.ts'
 import { lockFolder } from '../../storage/sqlite/folder-lock.ts'
 import { type DataFolder, orExplain } from './data-folder.ts'
@@ -44,7 +44,7 @@ export const forgetEtcd = (folder: DataFolder): void => rmSync(etcdFile(folder),
 async function endLeftEtcd(folder: DataFolder): Promise<void> {
   const pid = readPid(etcdFile(folder))
   const isOurs = (): boolean =>
-    pid !== undefined && commandOf(pid).includes(`--data-dir=${folder.etcdData}`)
+    pid !== undefined && platform.commandOf(pid).includes(`--data-dir=${folder.etcdData}`)
   if (pid === undefined || !isOurs()) return
   process.kill(pid, 'SIGTERM')
   for (let waitedMs = 0; isOurs() && waitedMs < STOP_MS_MAX; waitedMs += POLL_MS)
@@ -58,17 +58,4 @@ async function endLeftEtcd(folder: DataFolder): Promise<void> {
 function readPid(path: string): number | undefined {
   const pid = Number(readIfThere(path) ?? '')
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined
-}
-
-/** Returns the command line of a process, or an empty string if there is no such process. */
-function commandOf(pid: number): string {
-  try {
-    return execFileSync('ps', ['-o', 'command=', '-p', `${pid}`], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-  } catch {
-    // ps fails if there is no such process.
-    return ''
-  }
 }

@@ -2,10 +2,10 @@
  * Records the running `keelson dev` servers of this user, for `keelson status` and `keelson stop`.
  * Each server has its own file.
  */
-import { execFileSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldsOf, textOf } from '../../api/object.ts'
+import { platform } from '../../lib/platform/current-platform.ts'
 import { folderError, makeFolders, readIfThere } from '../../lib/process/files.ts'
 
 export type RunningServer = {
@@ -25,7 +25,9 @@ export function recordRunning(running: RunningServer, index: string | undefined)
   const draft = `${path}.draft`
   try {
     makeFolders(index, 0o700)
-    writeFileSync(draft, JSON.stringify({ ...running, mark: markOf(running.pid) }), { mode: 0o600 })
+    writeFileSync(draft, JSON.stringify({ ...running, mark: platform.startOf(running.pid) }), {
+      mode: 0o600,
+    })
     renameSync(draft, path)
   } catch (cause) {
     throw folderError(index, cause, 'set XDG_CACHE_HOME to a writable folder')
@@ -42,7 +44,7 @@ export function listRunning(index: string): RunningServer[] {
     const path = join(index, name)
     const read = readRunning(readIfThere(path) ?? '')
     if (read !== undefined && isRunning(read)) return [read.running]
-    if (read !== undefined || markOf(Number.parseInt(name, 10)) === '')
+    if (read !== undefined || platform.startOf(Number.parseInt(name, 10)) === '')
       rmSync(path, { force: true })
     return []
   })
@@ -85,31 +87,6 @@ function readRunning(text: string): RecordedServer | undefined {
  * since then.
  */
 const isRunning = ({ running, mark }: RecordedServer): boolean => {
-  const now = markOf(running.pid)
+  const now = platform.startOf(running.pid)
   return now !== '' && now === mark
-}
-
-/**
- * Returns the start time of a process, which distinguishes it from other processes with the same
- * ID. Returns an empty string if there is no such process, or if it has exited and its parent has
- * not waited for it.
- */
-export function markOf(pid: number): string {
-  const stat = readIfThere(`/proc/${pid}/stat`)
-  if (stat !== undefined) {
-    // The fields after the name, which can contain any character, begin with the state. The 20th of
-    // these fields is the start time, in ticks since the machine started.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' ? '' : (fields[19] ?? '')
-  }
-  if (process.platform === 'linux') return ''
-  try {
-    return execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim()
-  } catch {
-    // ps fails if there is no such process.
-    return ''
-  }
 }

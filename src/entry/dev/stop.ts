@@ -4,9 +4,10 @@
  */
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { platform } from '../../lib/platform/current-platform.ts'
 import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
 import { UsageError } from './dev-flags.ts'
-import { listRunning, markOf, type RunningServer } from './running.ts'
+import { listRunning, type RunningServer } from './running.ts'
 
 export const stopHelp = `Usage: keelson stop [flags]
 
@@ -30,7 +31,7 @@ const POLL_MS = 20
  */
 export async function stopRunning(args: readonly string[], index: string): Promise<string[]> {
   const wanted = choose(args, listRunning(index))
-  const marks = new Map(wanted.map(({ pid }) => [pid, markOf(pid)]))
+  const marks = new Map(wanted.map(({ pid }) => [pid, platform.startOf(pid)]))
   for (const { pid } of wanted) end(pid)
   await gone(marks)
   return wanted.map(({ pid, folder }) => `keelson dev in ${folder} (process ${pid}) has stopped`)
@@ -75,7 +76,9 @@ function end(pid: number): void {
 /** Waits until the processes exit, because their records may be removed earlier. */
 async function gone(marks: ReadonlyMap<number, string>): Promise<void> {
   const left = (): number[] =>
-    [...marks].flatMap(([pid, mark]) => (mark !== '' && markOf(pid) === mark ? [pid] : []))
+    [...marks].flatMap(([pid, mark]) =>
+      mark !== '' && platform.startOf(pid) === mark ? [pid] : [],
+    )
   for (let waitedMs = 0; left().length > 0; waitedMs += POLL_MS) {
     if (waitedMs >= STOP_MS_MAX) {
       throw new Error(

@@ -4,10 +4,8 @@
  */
 import { lstatSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { platform } from '../platform/current-platform.ts'
 import { makeFolders } from './files.ts'
-
-/** Write permissions, which other users must not have on the folder. */
-const WRITABLE_BY_OTHERS = 0o022
 
 /**
  * Returns the user's own cache folder. Creates the folder if it does not exist. Returns undefined
@@ -15,17 +13,13 @@ const WRITABLE_BY_OTHERS = 0o022
  * /tmp. Call this before reading anything from the folder.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
-  const home = env['XDG_CACHE_HOME'] ?? (env['HOME'] && join(env['HOME'], '.cache'))
+  const home = platform.cacheHome(env)
   if (home === undefined || !isAbsolute(home)) return undefined
   const folder = join(home, 'keelson')
   try {
     makeFolders(folder, 0o700)
     const found = lstatSync(folder)
-    const isOwn =
-      found.isDirectory() &&
-      found.uid === process.getuid?.() &&
-      (found.mode & WRITABLE_BY_OTHERS) === 0
-    return isOwn ? folder : undefined
+    return found.isDirectory() && platform.isOwn(found) ? folder : undefined
   } catch {
     // The disk is read-only, or the path is not a folder. No cache is used, so the next start is
     // not faster.

@@ -2,9 +2,9 @@
  * The standard metrics of a process, with the names that all Prometheus exporters use, and metrics
  * of the event loop and the garbage collector.
  */
-import { readdirSync, readFileSync } from 'node:fs'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
+import { platform } from '../platform/current-platform.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -85,15 +85,10 @@ function onPrintFromFiles(metrics: Metrics, update: () => void): void {
   })
 }
 
-/**
- * The value that Go's client library prints if there is no limit: the largest unsigned 64-bit
- * integer, rounded to a float.
- */
-const UNLIMITED = 2 ** 64
-
-/** Adds metrics that are available only on Linux. */
+/** Adds metrics that are not available on all systems. */
 function addLimits(metrics: Metrics): void {
-  if (process.platform !== 'linux') return
+  const readUsage = platform.usage
+  if (readUsage === undefined) return
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with()
   const counter = (name: string, help: string) => metrics.counter({ name, help }).with()
   const virtual = gauge('process_virtual_memory_bytes', 'Virtual memory of the process, in bytes.')
@@ -112,41 +107,14 @@ function addLimits(metrics: Metrics): void {
     'Bytes sent in the network namespace of the process.',
   )
   onPrintFromFiles(metrics, () => {
-    const limits = readFileSync('/proc/self/limits', 'utf8')
-    virtual.value =
-      Number(/^VmSize:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) * 1024
-    virtualMax.value = limitOf(limits, 'Max address space')
-    open.value = readdirSync('/proc/self/fd').length
-    max.value = limitOf(limits, 'Max open files')
-    const octets = readOctets(readFileSync('/proc/self/net/netstat', 'utf8'))
-    received.value = octets['InOctets'] ?? 0
-    sent.value = octets['OutOctets'] ?? 0
+    const usage = readUsage()
+    virtual.value = usage.virtualBytes
+    virtualMax.value = usage.virtualBytesMax
+    open.value = usage.openFiles
+    max.value = usage.openFilesMax
+    received.value = usage.receivedBytes
+    sent.value = usage.sentBytes
   })
-}
-
-/**
- * Returns the maximum number of files and sockets that this process can open, or Infinity if it is
- * unknown.
- */
-export function openFilesMax(): number {
-  try {
-    return limitOf(readFileSync('/proc/self/limits', 'utf8'), 'Max open files') || Infinity
-  } catch {
-    return Infinity
-  }
-}
-
-function limitOf(limits: string, name: string): number {
-  const line = limits.split('\n').find((one) => one.startsWith(name)) ?? ''
-  const soft = line.slice(name.length).trim().split(/\s+/)[0] ?? ''
-  return soft === 'unlimited' ? UNLIMITED : Number(soft)
-}
-
-/** Reads counters from two lines: the first has the names, and the second has the values. */
-function readOctets(netstat: string): { readonly [name: string]: number } {
-  const [names = '', values = ''] = netstat.split('\n').filter((line) => line.startsWith('IpExt:'))
-  const numbers = values.split(' ')
-  return Object.fromEntries(names.split(' ').map((name, at) => [name, Number(numbers[at])]))
 }
 
 /**

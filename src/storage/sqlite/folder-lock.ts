@@ -2,10 +2,11 @@
  * Ensures that only one process at a time uses a data folder. The lock belongs to the kernel, so it
  * is released when the process ends for any reason.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { platform } from '../../lib/platform/current-platform.ts'
 import { makeFolders } from '../../lib/process/files.ts'
 
 const lockFile = 'lock.sqlite'
@@ -36,17 +37,8 @@ export function makeFolder(folder: string): void {
   let parent = resolve(folder)
   do {
     parent = dirname(parent)
-    flushFolder(parent)
+    platform.flushFolder(parent)
   } while (parent !== last && parent !== dirname(parent))
-}
-
-function flushFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
 }
 
 /**

@@ -8,7 +8,6 @@ import {
   createReadStream,
   createWriteStream,
   existsSync,
-  fsyncSync,
   linkSync,
   openSync,
   renameSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf } from '../../lib/errors.ts'
+import { platform } from '../../lib/platform/current-platform.ts'
 import type { Revision } from '../engine.ts'
 import {
   type DumpHead,
@@ -71,7 +71,7 @@ export async function writeDump(
     out.end()
     await Promise.race([once(out, 'close'), failed])
     nameWhole(partial, file)
-    syncFolder(dirname(file))
+    platform.flushFolder(dirname(file))
     return summary
   } catch (error) {
     out.destroy()
@@ -137,15 +137,6 @@ async function printAll(
   const summary = digest.end()
   await write(printEnd({ ...summary, lines: lines.copy().digest('hex') }))
   return summary
-}
-
-export function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
 }
 
 /** A complete export. The file has been read to its end once, and every line has been checked. */

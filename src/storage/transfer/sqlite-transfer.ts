@@ -12,13 +12,14 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { messageOf } from '../../lib/errors.ts'
+import { platform } from '../../lib/platform/current-platform.ts'
 import type { Key, Revision } from '../engine.ts'
 import { type KeyRange, rangeOf, toBytes } from '../keys.ts'
 import { SqliteDatabase } from '../sqlite/database.ts'
 import { fileIn, lockFolder, makeFolder } from '../sqlite/folder-lock.ts'
 import { bytesOf, keyOf } from '../sqlite/stored.ts'
 import { FORMAT, KEYS_OF_REVISION_MAX, REVISION_MAX } from '../sqlite/tables.ts'
-import { type DumpFile, syncFolder, tryLink } from './dump-file.ts'
+import { type DumpFile, tryLink } from './dump-file.ts'
 import { compareSummaries, type Entry, type LeaseLeft, type Source, summarize } from './entry.ts'
 import { type ImportOptions, notEmpty, type Target } from './target.ts'
 
@@ -157,7 +158,7 @@ export class SqliteTarget implements Target {
     if (old > 0) keepOld(file, `${file}.replaced-${this.#nowMs}`)
     removeFiles(file, besides)
     renameSync(made, file)
-    syncFolder(this.#folder)
+    platform.flushFolder(this.#folder)
   }
 }
 

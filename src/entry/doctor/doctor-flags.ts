@@ -1,0 +1,69 @@
+/** The flags of `keelson doctor`. */
+import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
+import type { TlsOptions } from '../../net/grpc/tls.ts'
+
+const DEFAULT_PORT = 6443
+
+export const doctorHelp = `Usage: keelson doctor [flags]
+
+Checks whether Keelson can run on this machine, and prints a line for each check: ok, warning or problem, the measured value, and
+what to do. The exit status is 0 if there is no problem, and 1 if there is one. It changes nothing, and calls only the given etcd.
+
+  --secure-port=port (default ${DEFAULT_PORT})
+        The port on which the server will listen.
+  --data-dir=folder (default ./.keelson)
+        The folder in which the server will store its data.
+  --etcd-servers=list, --etcd-cafile=file, --etcd-certfile=file, --etcd-keyfile=file
+        The etcd that the server will use. Its version and its clock are checked.
+  --output=json
+        Print JSON, for programs.
+  --help
+        Show this text.
+`
+
+export type DoctorFlags = {
+  readonly port: number
+  readonly dataDir: string
+  readonly etcdServers: readonly string[]
+  readonly etcdTls: TlsOptions | undefined
+  readonly isJson: boolean
+}
+
+export function readDoctorFlags(
+  args: readonly string[],
+): DoctorFlags | { readonly faults: readonly string[] } {
+  const flags = readCommandFlags(args, {
+    values: [
+      'secure-port',
+      'data-dir',
+      'etcd-servers',
+      'etcd-cafile',
+      'etcd-certfile',
+      'etcd-keyfile',
+      'output',
+    ],
+  })
+  const { values, rest } = flags
+  const port = Number(values.get('secure-port') ?? DEFAULT_PORT)
+  const output = values.get('output')
+  const faults = [
+    ...missingValues(flags),
+    ...rest.map(
+      (argument) => `unknown argument ${argument}: keelson doctor --help lists the flags`,
+    ),
+    ...(Number.isInteger(port) && port > 0 && port < 65_536
+      ? []
+      : ['--secure-port must be a number from 1 to 65535']),
+    ...(output === undefined || output === 'json' ? [] : ['--output must be json']),
+  ]
+  if (faults.length > 0) return { faults }
+  const text = (name: string): string | undefined => values.get(name)
+  const tls = { ca: text('etcd-cafile'), cert: text('etcd-certfile'), key: text('etcd-keyfile') }
+  return {
+    port,
+    dataDir: values.get('data-dir') ?? '.keelson',
+    etcdServers: (values.get('etcd-servers') ?? '').split(',').filter((url) => url !== ''),
+    etcdTls: Object.values(tls).some((file) => file !== undefined) ? tls : undefined,
+    isJson: output === 'json',
+  }
+}
