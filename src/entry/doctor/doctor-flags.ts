@@ -61,7 +61,7 @@ export function readDoctorFlags(
   const tls = { ca: text('etcd-cafile'), cert: text('etcd-certfile'), key: text('etcd-keyfile') }
   return {
     port,
-    dataDir: values.get('data-dir') ?? '.keelson',
+    dataDir: values.get('data-dir') ?? './.keelson',
     etcdServers: (values.get('etcd-servers') ?? '').split(',').filter((url) => url !== ''),
     etcdTls: Object.values(tls).some((file) => file !== undefined) ? tls : undefined,
     isJson: output === 'json',
