@@ -40,8 +40,8 @@ const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
  */
 const START_MS_MAX = 300_000
 /**
- * Wait before the server is stopped. The server writes the code cache from two seconds after its
- * start.
+ * Time after which the server is stopped. Two seconds after its start, the server begins to write
+ * the code cache.
  */
 const SAVED_MS = 2_500
 

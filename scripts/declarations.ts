@@ -34,7 +34,8 @@ export function createDeclarations(source: string, values: readonly string[]): s
       ],
       { preferredConfigPath: config },
     )
-    // Clusters are disposable, which older targets of users do not declare.
+    // Clusters have a method Symbol.asyncDispose, which the library types of users with an older
+    // target do not declare.
     return `/// <reference lib="esnext.disposable" />\n${withTypesOnly(text, values)}`
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -49,7 +50,7 @@ const bundleOptions = {
   allowImportingTsExtensions: true,
   noEmit: true,
   strict: true,
-  // The emitted files refer to modules of which the bundle needs nothing.
+  // Do not check the emitted files. They also import modules that the bundle does not use.
   skipLibCheck: true,
   types: [],
 }

@@ -42,8 +42,8 @@ export async function settled(cluster: Cluster): Promise<void> {
   const areChecked = async (): Promise<boolean> => {
     const path = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas'
     const { body } = await cluster.request<FlowSchemas>({ path })
-    // The only condition is Dangling, which is True until the controller has read the priority
-    // level.
+    // A FlowSchema has only the condition Dangling, which is True until the controller has read the
+    // priority level.
     return body.items.every(({ status: { conditions = [] } }) => conditions[0]?.status === 'False')
   }
   await cluster.waitFor(haveRules, { what: 'the rules of aggregated roles' })

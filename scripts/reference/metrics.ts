@@ -86,7 +86,7 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  // The server above does not use the sockets and files that these metrics belong to.
+  // Register the metrics of sockets and files that the server above does not use.
   const metrics = new Metrics()
   void new SignerMetrics(metrics, systemClock)
   void new DialerMetrics(metrics, systemClock)

@@ -55,7 +55,7 @@ function authorityOf(hierarchy: string): string {
 
 function hierarchyFault(hierarchy: string, scheme: string): string | undefined {
   if (!hierarchy.startsWith('/')) {
-    // After a scheme, a URL without a leading slash is opaque.
+    // As in Go, a URL is opaque if no slash follows its scheme. It then has no path to check.
     if (scheme !== '') return undefined
     const [segment = ''] = hierarchy.split('/', 1)
     return segment.includes(':')

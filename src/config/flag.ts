@@ -19,6 +19,6 @@ export type Flag = {
   readonly unused?: string
   /** The reason why only the default value is accepted. */
   readonly refused?: string
-  /** The end of the deprecation warning. Its text is that of kube-apiserver. */
+  /** The last part of the deprecation warning, with the text of kube-apiserver. */
   readonly deprecated?: string
 }

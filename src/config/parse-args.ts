@@ -86,7 +86,7 @@ const dashed = (name: string): string => `--${name}`
 
 function suggestionFor(name: string, ownFlags: readonly string[]): string[] {
   const names = [...ownFlags, ...Object.keys(flags)]
-  // limit: `names` has the flags of the program
+  // limit: a name has only a few replacements, so the flags are searched only a few times
   const known = replacements.get(name)?.find((one) => names.includes(one))
   const found =
     known === undefined ? didYouMean(name, names, dashed) : `did you mean ${dashed(known)}?`

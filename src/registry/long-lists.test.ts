@@ -333,8 +333,8 @@ test('validation rules for policies and webhooks stop at the maximum number of r
       (await rules.validateInSlices?.(object, undefined)) ??
       rules.validate?.(object, defaultGates) ??
       []
-    // Operations are validated twice: by the rules for all policies, and by those for mutating
-    // policies.
+    // The limit applies twice to operations, which are validated by the rules for all policies and
+    // by those for mutating policies.
     assert.ok(
       faults.length >= FAULTS_MAX && faults.length < 2 * FAULTS_MAX + 20,
       `${faults.length}`,

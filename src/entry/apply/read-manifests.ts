@@ -67,7 +67,8 @@ async function readOne({ path, bytes }: ScannedFile): Promise<ParsedManifests> {
   }
   if (bytes > FILE_BYTES_MAX)
     return failed(`${path} is larger than ${FILE_BYTES_MAX / MB} MB: divide it into several files`)
-  // An editor that saves a file may empty it first.
+  // Reject an empty file instead of skipping it: an editor may empty a file before it writes the
+  // new text.
   if (bytes === 0) return failed(`${path} is empty: add a manifest, or remove the file`)
   try {
     return parseManifests(await readFile(path, 'utf8'), (line) => `${path}:${line}`)

@@ -14,7 +14,8 @@ const kinds: Readonly<Record<string, string>> = {
     PriorityClass.scheduling.k8s.io RuntimeClass.node.k8s.io StorageClass.storage.k8s.io
     IngressClass.networking.k8s.io`,
   others: '',
-  // These may reject the other objects, for example if the webhook is not running yet.
+  // Objects of these kinds come last, because they may reject other objects, for example if a
+  // webhook is not running yet.
   admission: `MutatingWebhookConfiguration.admissionregistration.k8s.io
     ValidatingWebhookConfiguration.admissionregistration.k8s.io
     MutatingAdmissionPolicy.admissionregistration.k8s.io

@@ -11,7 +11,10 @@ export const REQUESTS = 1
 
 const METHOD_CHARACTERS = 6
 const TIME_CHARACTERS = 8
-/** Lines with longer paths are not aligned. With this width, most lines fit on 80 columns. */
+/**
+ * Width of the column of the path, with which most lines fit on 80 columns. After a longer path,
+ * the user name is not aligned.
+ */
 const PATH_CHARACTERS = 36
 
 /**

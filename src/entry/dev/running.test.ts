@@ -38,7 +38,7 @@ test('readers never get an incomplete record', async () => {
   using _ = recordRunning(own, dir)
   await until(() => seen.some((event) => event.endsWith('.json')), 'the record is there')
   watcher.close()
-  // The record appears by a rename, and the file is not written afterwards.
+  // The record is written under another name and then renamed, so its file never changes.
   assert.deepEqual(
     seen.filter((event) => event === `change ${process.pid}.json`),
     [],

@@ -169,7 +169,7 @@ export class Faults {
     if ('staleRead' in effect && frozen !== undefined) return frozen.handler(request)
     if ('dropConnection' in effect) {
       if (effect.dropConnection === 'after') discard(await handler(request))
-      // Without a response, the listener closes the connection.
+      // If the handler throws, the listener closes the connection.
       throw new Error('a fault that the test has set drops the connection')
     }
     const afterEvents =

@@ -183,7 +183,7 @@ for (const [name, start] of Object.entries(kinds)) {
       const socket = await dial({ host: '127.0.0.1', port: portOf(firehose) })
       let last = -1
       // Wait until the far end has written nothing for half a second, which means that it is
-      // blocked. On a busy machine, it is blocked later.
+      // blocked. On a busy machine, this takes longer.
       for (let still = 0; still < 10; still = written === last ? still + 1 : 0) {
         last = written
         await new Promise((resolve) => setTimeout(resolve, 50))

@@ -137,8 +137,8 @@ class Pool {
         // continue to wait.
         if ((await orAborted(this.#opening, signal, callAborted)) === undefined) return undefined
       } catch (error) {
-        // The error means only that the call that started to open the session has timed out. If the
-        // error were passed on, failurePolicy Ignore would skip a webhook that had no time to
+        // Another call started to open the session and has timed out. Do not report its error for
+        // this call. Otherwise failurePolicy Ignore would skip a webhook that had no time to
         // respond.
         if (isOwn || signal.aborted || !isAbort(error)) throw error
       }
