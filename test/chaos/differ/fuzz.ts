@@ -80,7 +80,7 @@ class FuzzRun {
 
   /**
    * Returns the reproducible differences. Repeats a case that has a new kind of difference. A
-   * difference is reproducible if it occurs again and the response of the reference is the same as
+   * difference is reproducible if it occurs again and the response of kube-apiserver is the same as
    * before.
    */
   async #lasting(work: Work, outcome: Outcome): Promise<readonly Difference[]> {

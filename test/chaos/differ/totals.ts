@@ -11,8 +11,8 @@ export type AreaTotals = {
   changing: number
   reordered: number
   /**
-   * Number of differences that did not occur again, or for which the second response of the
-   * reference was different.
+   * Number of differences that did not occur again, or for which the second response of
+   * kube-apiserver was different.
    */
   flaky: number
 }

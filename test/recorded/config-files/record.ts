@@ -1,7 +1,7 @@
 /**
  * Records whether kube-apiserver accepts each test case, and its messages:
- * `node test/recorded/config-files/record.ts --reference [--only authentication]`. Starts the
- * reference for each case, without an etcd. A case is accepted if the log contains the line
+ * `node test/recorded/config-files/record.ts --reference [--only authentication]`. Starts
+ * kube-apiserver for each case, without an etcd. A case is accepted if the log contains the line
  * `Using reconciler`, which follows the validation of all configuration. Later errors are not
  * recorded.
  */
@@ -17,8 +17,8 @@ import { CaseFiles } from './files.ts'
 import { baseFlags, type RawFlags, type Verdict } from './judge.ts'
 
 /**
- * Maximum time for the reference to validate its configuration. On an idle machine, this takes half
- * a second.
+ * Maximum time for kube-apiserver to validate its configuration. On an idle machine, this takes
+ * half a second.
  */
 const START_MS_MAX = 60_000
 

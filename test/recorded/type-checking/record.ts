@@ -1,7 +1,7 @@
 /**
- * Records what the real kube-controller-manager writes into the status of policies on the
- * reference: `node test/recorded/type-checking/record.ts`. Policies that kube-apiserver does not
- * accept are omitted from the recording and printed.
+ * Records what the real kube-controller-manager writes into the status of policies on a
+ * kube-apiserver: `node test/recorded/type-checking/record.ts`. Policies that kube-apiserver does
+ * not accept are omitted from the recording and printed.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
