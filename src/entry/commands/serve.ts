@@ -12,6 +12,7 @@ import {
   FAILURE,
   USAGE_FAULT,
 } from './command-context.ts'
+import { ServiceManager } from './service-manager.ts'
 
 const testingFlag = /^--testing(?:=true)?$/
 
@@ -42,8 +43,17 @@ export async function serve(args: readonly string[], parts: CommandContext): Pro
     const given = { signal: signals.signal }
     const server = await startServer(config, { ...realEnvironment(sink.log), verbosity }, given)
     sink.log('info', 'serving', { url: server.url, version: parts.version })
-    hangup.reload = () => void server.reloadCertificate()
-    signals.stopWith(() => server.stop())
+    const manager = new ServiceManager(parts.env, sink.log)
+    void server.bootstrapped.then(() => manager.ready())
+    hangup.reload = () =>
+      void manager.reloading(async () => {
+        await server.reloadCertificate()
+        sink.log('info', 'checked all files again', { signal: 'SIGHUP' })
+      })
+    signals.stopWith(() => {
+      manager.stopping()
+      return server.stop()
+    })
     void server.failed.then((error) => {
       if (!signals.isStopping) parts.fail(FAILURE, [messageOf(error)])
     })
