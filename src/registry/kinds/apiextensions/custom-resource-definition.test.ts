@@ -37,6 +37,13 @@ test('compiling a thousand validation rules does not block the event loop', asyn
   )
 })
 
+test('validation stops when many validation rules are invalid', async () => {
+  const rules = Array.from({ length: 30_000 }, () => ({ rule: 'self.missing > 0' }))
+  const crd = definitionOf({ n: { type: 'integer', 'x-kubernetes-validations': rules } })
+  const faults = (await customResourceDefinitionRules.validateInSlices?.(crd, undefined)) ?? []
+  assert.ok(faults.length > 0 && faults.length <= 10_000, `${faults.length} errors`)
+})
+
 test('evaluating the validation rules of a default does not block the event loop', async () => {
   const rule = 'self.all(x, self.all(y, x + y >= 0))'
   const list = {

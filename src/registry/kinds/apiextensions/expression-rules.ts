@@ -3,6 +3,8 @@
  * possible object is limited.
  */
 import {
+  FAULTS_CHARACTERS_MAX,
+  FAULTS_MAX,
   faultsOfEach,
   type FieldFault,
   forbiddenField,
@@ -148,10 +150,17 @@ type RuleContext = {
   readonly slice: Slice
 }
 
-/** Validates the rules of a schema, and collects their estimated costs. */
+/**
+ * Validates the rules of a schema, and adds up their estimated costs. Stops when the errors are too
+ * many or too long: a request can contain hundreds of thousands of rules.
+ */
 export class RuleChecks {
   readonly faults: FieldFault[] = []
-  readonly #costs: Cost[] = []
+  #faultsCharacters = 0
+  #countedFaults = 0
+  #totalCost = 0
+  /** The most expensive expressions, in descending order of cost. */
+  readonly #worst: Cost[] = []
   readonly #accepted: AcceptedSchemas
 
   constructor(accepted: AcceptedSchemas) {
@@ -181,6 +190,7 @@ export class RuleChecks {
     }
     const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(typed) + 1))
     for (const [at, given] of rules.entries()) {
+      if (this.#isFull()) return
       const rule = fieldsOf(given)
       if (place.slice.isOver()) yield undefined
       const isStored = (text: string): boolean => this.#accepted.hasExpression(text)
@@ -215,10 +225,8 @@ export class RuleChecks {
       const why = tooCostly('estimated messageExpression cost', messageCost, RULE_COST_MAX)
       faults.push(forbiddenField(`${path}.messageExpression`, why))
     }
-    this.#costs.push(
-      { path: `${path}.rule`, cost },
-      { path: `${path}.messageExpression`, cost: messageCost },
-    )
+    this.#addCost(`${path}.rule`, cost)
+    this.#addCost(`${path}.messageExpression`, messageCost)
     if (fault !== '') faults.push(invalidShown(`${path}.rule`, goRule(given), fault))
     if (messageFault !== '')
       faults.push(invalidShown(`${path}.messageExpression`, goRule(given), messageFault))
@@ -231,19 +239,31 @@ export class RuleChecks {
     }
   }
 
+  #isFull(): boolean {
+    for (; this.#countedFaults < this.faults.length; this.#countedFaults++) {
+      const fault = this.faults[this.#countedFaults]
+      if (fault !== undefined) this.#faultsCharacters += fault.path.length + fault.message.length
+    }
+    return this.faults.length >= FAULTS_MAX || this.#faultsCharacters > FAULTS_CHARACTERS_MAX
+  }
+
+  #addCost(path: string, cost: number): void {
+    this.#totalCost += cost
+    if (cost < WORST_COST_MIN) return
+    const at = this.#worst.findIndex((other) => other.cost < cost)
+    this.#worst.splice(at === -1 ? this.#worst.length : at, 0, { path, cost })
+    this.#worst.length = Math.min(this.#worst.length, WORST_MAX)
+  }
+
   /** Returns the errors about the total cost of all rules. */
   total(path: string): FieldFault[] {
-    const total = this.#costs.reduce((sum, { cost }) => sum + cost, 0)
+    const total = this.#totalCost
     if (total <= SCHEMA_COST_MAX) return []
-    const worst = this.#costs
-      .filter(({ cost }) => cost >= WORST_COST_MIN)
-      .toSorted((one, other) => other.cost - one.cost)
-      .slice(0, WORST_MAX)
     const part =
       'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
     const whole = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
     return [
-      ...worst.map((cost) => forbiddenField(cost.path, part)),
+      ...this.#worst.map((cost) => forbiddenField(cost.path, part)),
       forbiddenField(path, tooCostly(whole, total, SCHEMA_COST_MAX)),
     ]
   }
