@@ -112,6 +112,57 @@ test('a CustomResourceDefinition and its resources are applied together', async 
   assert.equal(String(widget?.['size']), '9007199254740993')
 })
 
+test('a folder is applied in one pass, whatever the order of its files', async () => {
+  await using fork = await cluster.fork()
+  const files = {
+    '1-widget.yaml': `# The namespace and the CustomResourceDefinition are in later files.
+apiVersion: example.com/v1
+kind: widget
+metadata: {name: one, namespace: store}
+size: 1
+---
+apiVersion: example.com/v2
+kind: widget
+metadata: {name: two, namespace: store}
+`,
+    '2-list.yml': `apiVersion: v1
+kind: List
+items:
+- apiVersion: apps/v1
+  kind: Deployment
+  metadata: {name: web, namespace: store}
+  spec:
+    selector: {matchLabels: {app: web}}
+    template:
+      metadata: {labels: {app: web}}
+      spec: {containers: [{name: web, image: web}]}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: store}}
+`,
+    'deeper/3-list.json': JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ConfigMapList',
+      items: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b', namespace: 'store' } }],
+    }),
+    'deeper/definition.json': JSON.stringify(definition('widgets', ['size'])),
+    'z-namespace.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: store}\n',
+  }
+  mkdirSync(join(folder, 'store', 'deeper'), { recursive: true })
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'store', name), text)
+  const applied = await fork.apply(join(folder, 'store'))
+  assert.deepEqual(
+    applied.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+    [
+      'widget one',
+      'widget two',
+      'Deployment web',
+      'ConfigMap settings',
+      'ConfigMap b',
+      'CustomResourceDefinition widgets.example.com',
+      'Namespace store',
+    ],
+  )
+})
+
 test('a field that a CustomResourceDefinition has just got can be applied', async () => {
   await using fork = await cluster.fork()
   await fork.apply([definition('gadgets', ['one']), resource('gadget', { one: 1 })])
@@ -184,6 +235,23 @@ test('a rejected object is reported with its manifest and the reason', async () 
     assert.match(lines[3] ?? '', /rejected\.yaml:14: configmap\/d: namespaces "none" not found/)
     return true
   })
+})
+
+const immutable = (value: string): string =>
+  `# settings\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nimmutable: true\ndata: {a: ${value}}\n`
+
+test('an immutable field and invalid YAML are reported with the file and the line', async () => {
+  await using fork = await cluster.fork()
+  const path = join(folder, 'immutable')
+  mkdirSync(path)
+  writeFileSync(join(path, 'a.yaml'), immutable('one'))
+  await fork.apply(path)
+  writeFileSync(join(path, 'a.yaml'), immutable('two'))
+  await assert.rejects(fork.apply(path), {
+    message: /^\S+\/immutable\/a\.yaml:2: configmap\/a: .*data: Forbidden: field is immutable/,
+  })
+  writeFileSync(join(path, 'b.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b\n')
+  await assert.rejects(fork.apply(path), { message: /^\S+\/immutable\/b\.yaml:\d: did not find/ })
 })
 
 test('a conflict names the other manager and the field', async () => {
