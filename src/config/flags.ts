@@ -613,7 +613,7 @@ const flagTable = {
   vmodule: {
     section: 'Logs',
     type: 'string',
-    help: 'Log verbosity of individual components, as pattern=N,pattern=N. The components are access, aggregation, audit, cache, handle, http, tracing, webhooks. To change it while the server runs, send a PUT request to /debug/flags/vmodule.',
+    help: 'Log verbosity of individual components, as pattern=N,pattern=N. The components are access, aggregation, audit, cache, handle, http, requests, tracing, webhooks. To change it while the server runs, send a PUT request to /debug/flags/vmodule.',
   },
 
   profiling: {

@@ -58,7 +58,8 @@ test('the pages that explain how to report a vulnerability link to the private f
 })
 
 test('the systemd unit and CODEOWNERS refer to this repository and its owner', () => {
-  assert.match(read('deploy/keelson.service'), new RegExp(`^Documentation=${address}$`, 'm'))
+  const page = `${address}/blob/main/docs/operate.md`
+  assert.match(read('deploy/keelson.service'), new RegExp(`^Documentation=${page}$`, 'm'))
   const owners = read('.github/CODEOWNERS').match(/@\S+/g) ?? []
   assert.ok(owners.length > 0)
   for (const one of owners) assert.ok(one.startsWith(`@${owner}/`), one)
