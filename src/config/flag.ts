@@ -9,6 +9,15 @@ export type FlagType =
   | 'map'
   | 'float'
 
+/** A change when this server replaces kube-apiserver. docs/differences.md has the reason. */
+export type FlagSwap = {
+  /** The values for which something changes. `unset` means that the flag is not set. */
+  readonly when: 'unset' | RegExp
+  readonly change: string
+  /** How to keep the behavior of kube-apiserver, or what to check. */
+  readonly advice: string
+}
+
 export type Flag = {
   readonly section: string
   readonly type: FlagType
@@ -21,4 +30,6 @@ export type Flag = {
   readonly refused?: string
   /** The last part of the deprecation warning, with the text of kube-apiserver. */
   readonly deprecated?: string
+  /** Set if the flag has not exactly the meaning that it has in kube-apiserver. */
+  readonly swap?: readonly FlagSwap[]
 }

@@ -136,6 +136,19 @@ const flagTable = {
     type: 'string',
     default: 'application/json',
     help: 'Encoding in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf. application/yaml has the same effect as application/json, because JSON is valid YAML.',
+    swap: [
+      {
+        when: 'unset',
+        change:
+          'new and changed built-in objects are stored as JSON instead of protobuf, and both servers can read both',
+        advice: 'set it to application/vnd.kubernetes.protobuf to keep protobuf',
+      },
+      {
+        when: /yaml$/,
+        change: 'objects are stored as JSON instead of YAML, and every server can read both',
+        advice: 'nothing needs to be done',
+      },
+    ],
   },
   'watch-cache': {
     section: etcd,
@@ -183,6 +196,18 @@ const flagTable = {
     section: serving,
     type: 'list',
     help: 'TLS 1.2 cipher suites that clients can use, by IANA name. TLS 1.3 cipher suites are always enabled. Default: the suites with forward secrecy and authenticated encryption (ECDHE with AES-GCM or ChaCha20-Poly1305).',
+    swap: [
+      {
+        when: 'unset',
+        change: 'TLS 1.2 clients need a suite with forward secrecy and authenticated encryption',
+        advice: 'if old clients need others, list them in this flag',
+      },
+      {
+        when: /_(?:RC4_128|3DES_EDE_CBC)_SHA/,
+        change: 'suites with RC4 and 3DES are not offered',
+        advice: 'check that no client needs them',
+      },
+    ],
   },
   'disable-http2-serving': {
     section: serving,
@@ -362,6 +387,13 @@ const flagTable = {
     type: 'list',
     default: 'Node,RBAC',
     help: 'Authorizers in the order in which they are called. Available authorizers: Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny.',
+    swap: [
+      {
+        when: 'unset',
+        change: 'the mode is Node,RBAC instead of AlwaysAllow',
+        advice: 'create roles for your users first, or set it to AlwaysAllow',
+      },
+    ],
   },
   'authorization-config': {
     section: authorization,
@@ -444,6 +476,13 @@ const flagTable = {
     type: 'boolean',
     default: 'true',
     help: 'Whether to queue requests by priority level and serve them fairly, as configured by FlowSchema and PriorityLevelConfiguration objects.',
+    swap: [
+      {
+        when: /^(?:0|f|false)$/i,
+        change: 'health checks are exempt from the limit of requests',
+        advice: 'nothing needs to be done',
+      },
+    ],
   },
   'max-requests-inflight': {
     section: generic,
@@ -567,6 +606,13 @@ const flagTable = {
     type: 'string',
     default: 'lease',
     help: 'How the endpoints of the Service default/kubernetes are maintained: lease or none. master-count is accepted as an alias of lease.',
+    swap: [
+      {
+        when: /^master-count$/,
+        change: 'works like lease: a dead server disappears sooner from the endpoints',
+        advice: 'nothing needs to be done',
+      },
+    ],
   },
   'service-account-signing-endpoint': {
     section: misc,
@@ -603,6 +649,13 @@ const flagTable = {
     section: 'Logs',
     type: 'string',
     help: 'Log format: text or json. Default: text on a terminal, otherwise json.',
+    swap: [
+      {
+        when: 'unset',
+        change: 'the log is JSON unless standard error is a terminal',
+        advice: 'set it to text if programs read the log',
+      },
+    ],
   },
   v: {
     section: 'Logs',

@@ -129,6 +129,14 @@ export const tuningFlags = {
     section: 'Generic',
     type: 'list',
     help: 'Kubernetes version whose APIs and feature gates are served, such as 1.32 or kube=1.32. The oldest supported version is 1.31. Default: 1.33.',
+    swap: [
+      {
+        when: /1\.3[12]$/,
+        change:
+          'flowcontrol.apiserver.k8s.io/v1beta3 and authentication.k8s.io/v1beta1 are not served',
+        advice: 'check that no client uses them',
+      },
+    ],
   },
   'emulation-forward-compatible': {
     section: 'Generic',

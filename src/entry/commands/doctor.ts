@@ -1,4 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs'
+import { readTextFile } from '../../config/files/read-file.ts'
+import { checkCommand } from '../doctor/flag-checks.ts'
+import {
+  type CommandFault,
+  readServerCommand,
+  type ServerCommand,
+} from '../doctor/server-command.ts'
 import { checkMachine } from '../doctor/measure-machine.ts'
 import { countOf, printChecks } from '../doctor/check.ts'
 import { readDoctorFlags, doctorHelp } from '../doctor/doctor-flags.ts'
@@ -10,19 +17,33 @@ export async function doctor(args: readonly string[], parts: CommandContext): Pr
   if (asksForHelp(args)) return parts.print(doctorHelp)
   const flags = readDoctorFlags(args)
   if ('faults' in flags) return parts.fail(USAGE_FAULT, flags.faults)
-  const checks = await checkMachine({
-    ...flags,
-    cache: parts.cache,
-    index: runningIndex(parts),
-    bundledNode: bundledNode(parts),
-    path: parts.env['PATH'] ?? '',
-    clock: systemClock,
-  })
+  const command = flags.manifest === undefined ? undefined : readManifest(flags.manifest)
+  if (command !== undefined && 'fault' in command) return parts.fail(FAILURE, [command.fault])
+  const checks =
+    command === undefined
+      ? await checkMachine({
+          ...flags,
+          cache: parts.cache,
+          index: runningIndex(parts),
+          bundledNode: bundledNode(parts),
+          path: parts.env['PATH'] ?? '',
+          clock: systemClock,
+        })
+      : checkCommand(command)
   const problems = countOf(checks, 'problem')
   parts.print(
     flags.isJson ? `${JSON.stringify({ problems, checks }, null, 2)}\n` : printChecks(checks),
   )
   if (problems > 0) parts.exit(FAILURE)
+}
+
+function readManifest(path: string): ServerCommand | CommandFault {
+  const read = readTextFile(path)
+  if ('fault' in read) return read
+  return readServerCommand(read.text, path, (file) => {
+    const environment = readTextFile(file)
+    return 'text' in environment ? environment.text : undefined
+  })
 }
 
 /** Returns the Node executable that bin/keelson uses if the user's own one is too old. */

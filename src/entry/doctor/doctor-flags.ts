@@ -5,10 +5,17 @@ import type { TlsOptions } from '../../net/grpc/tls.ts'
 const DEFAULT_PORT = 6443
 
 export const doctorHelp = `Usage: keelson doctor [flags]
+       keelson doctor --manifest=file
 
 Checks whether Keelson can run on this machine, and prints a line for each check: ok, warning or problem, the measured value, and
 what to do. The exit status is 0 if there is no problem, and 1 if there is one. It changes nothing, and calls only the given etcd.
 
+With --manifest, it checks the flags of a kube-apiserver instead: whether Keelson accepts each of them with the same meaning, accepts
+it without effect or refuses it, what changes if Keelson replaces the server, and which files are missing.
+
+  --manifest=file
+        The manifest of the static pod of kube-apiserver, which kubeadm writes to /etc/kubernetes/manifests, or a unit file of systemd.
+        keelson doctor FILE is the same.
   --secure-port=port (default ${DEFAULT_PORT})
         The port on which the server will listen.
   --data-dir=folder (default ./.keelson)
@@ -22,6 +29,8 @@ what to do. The exit status is 0 if there is no problem, and 1 if there is one. 
 `
 
 export type DoctorFlags = {
+  /** The file whose flags are checked. If undefined, the machine is checked. */
+  readonly manifest: string | undefined
   readonly port: number
   readonly dataDir: string
   readonly etcdServers: readonly string[]
@@ -34,6 +43,7 @@ export function readDoctorFlags(
 ): DoctorFlags | { readonly faults: readonly string[] } {
   const flags = readCommandFlags(args, {
     values: [
+      'manifest',
       'secure-port',
       'data-dir',
       'etcd-servers',
@@ -43,7 +53,10 @@ export function readDoctorFlags(
       'output',
     ],
   })
-  const { values, rest } = flags
+  const { values } = flags
+  const files = flags.rest.filter((argument) => !argument.startsWith('-'))
+  const manifest = values.get('manifest') ?? files.shift()
+  const rest = [...flags.rest.filter((argument) => argument.startsWith('-')), ...files]
   const port = Number(values.get('secure-port') ?? DEFAULT_PORT)
   const output = values.get('output')
   const faults = [
@@ -60,6 +73,7 @@ export function readDoctorFlags(
   const text = (name: string): string | undefined => values.get(name)
   const tls = { ca: text('etcd-cafile'), cert: text('etcd-certfile'), key: text('etcd-keyfile') }
   return {
+    manifest,
     port,
     dataDir: values.get('data-dir') ?? './.keelson',
     etcdServers: (values.get('etcd-servers') ?? '').split(',').filter((url) => url !== ''),

@@ -1,0 +1,22 @@
+/** Which flags name files that the server reads at its start. */
+import { type FlagName, flags } from './flags.ts'
+
+/** Returns whether a flag names files that must exist. */
+export const readsFiles = (name: FlagName): boolean =>
+  flags[name].type !== 'map' &&
+  /(?:file|-config|-manifest|-authority|-client-certificate|-client-key|-cert-key)$/.test(name)
+
+/** Replaces the paths in a value of a flag that names files. */
+export function replacePaths(
+  name: FlagName,
+  value: string,
+  replace: (path: string) => string,
+): string {
+  // CERTIFICATE,KEY:NAME,NAME: names of hosts are not paths.
+  const [files = '', ...names] = name === 'tls-sni-cert-key' ? value.split(':') : [value]
+  const isList = flags[name].type === 'list' || name === 'tls-sni-cert-key'
+  const replaced = (isList ? files.split(',') : [files]).map((path) =>
+    path === '' ? path : replace(path),
+  )
+  return [replaced.join(','), ...names].join(':')
+}
