@@ -88,6 +88,7 @@ test('only authorized users can use the control paths', async () => {
     '',
     'clock',
     'history',
+    'timeline',
     'faults',
     'nothing',
     'reset',
@@ -112,6 +113,8 @@ test('only authorized users can use the control paths', async () => {
   })
   const account = { token: body.status.token }
   assert.equal((await call(cluster, 'POST', '/keelson/testing/reset', account)).status, 403)
+  const timeline = await call(cluster, 'GET', '/keelson/testing/timeline?verb=post', { token })
+  assert.deepEqual(timeline, { status: 200, body: '{"entries":[]}' })
   assert.equal((await call(cluster, 'POST', '/keelson/testing/nothing', { token })).status, 404)
   assert.equal(
     (await call(cluster, 'POST', '/keelson/testing/faults', { token }, '[]')).status,
@@ -254,6 +257,7 @@ test('every field is validated, and the error names the field', async () => {
     ['POST', 'requests', { path: '/api/v1/pods?watch=1' }, /response that does not end/],
     ['GET', 'history?colour=red', undefined, /unknown parameter "colour"/],
     ['GET', 'history?after=x', undefined, /after is not a resourceVersion/],
+    ['GET', 'timeline?colour=red', undefined, /unknown parameter "colour"/],
   ] as const) {
     const { status, said } = await control(method, path, body)
     assert.equal(status, 400, `${method} ${path} ${JSON.stringify(body)}`)

@@ -12,7 +12,7 @@ import {
 } from '../apply/parse-manifests.ts'
 import { readManifests } from '../apply/read-manifests.ts'
 import { scan } from '../apply/scan.ts'
-import type { StoredObject } from './history.ts'
+import type { StoredObject } from './write.ts'
 
 /** A path, a text of YAML or JSON, an object, or a list of objects. */
 export type ApplySource = string | object | readonly object[]

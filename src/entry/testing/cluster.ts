@@ -29,11 +29,14 @@ import {
 } from './credentials.ts'
 import { LazyListener } from './lazy-listener.ts'
 import { Faults, type FrozenServer } from './faults.ts'
-import { History, type HistoryFilter, type StoredObject, type Write } from './history.ts'
+import { History } from './history.ts'
 import { ask, type TestRequest, type TestResponse } from './own-client.ts'
 import { InitialStates } from './initial-states.ts'
+import type { HistoryFilter } from './recorded-request.ts'
 import { isSameObject, Snapshot } from './snapshot.ts'
+import type { TimelineEntry } from './timeline.ts'
 import { type NotYet, waitFor, type WaitOptions } from './wait-for.ts'
+import type { StoredObject, Write } from './write.ts'
 import { Writes } from './writes.ts'
 
 export type ClusterOptions = ConfigureOptions & {
@@ -142,9 +145,13 @@ export class Cluster implements AsyncDisposable {
     })
     this.#history = new History({
       wallMs: this.clock.clock.wallMs,
+      revision: () => this.#engine.stats().revision,
       root: rootOf(config.storage.prefix),
     })
-    this.faults = new Faults({ freeze: () => this.#freeze() })
+    this.faults = new Faults({
+      freeze: () => this.#freeze(),
+      onRefused: (...refused) => this.#history.refuse(...refused),
+    })
     this.#engine = this.#createEngine(state)
     if (!isOrigin) this.#begun = state
     this.url = listener.url
@@ -230,6 +237,16 @@ export class Cluster implements AsyncDisposable {
    */
   history(filter: HistoryFilter = {}): Write[] {
     return this.#history.read(filter)
+  }
+
+  /**
+   * Returns the writes and the refused requests since the cluster became ready, the oldest first.
+   * The filter selects some of them. Contains the writes of `history` with the changed fields
+   * instead of the objects, and the newest 10,000 refused requests. Never contains data of Secrets.
+   * Leaves out a `get` of an object that does not exist, and refused reads by `cluster.request`.
+   */
+  timeline(filter: HistoryFilter = {}): TimelineEntry[] {
+    return this.#history.timeline(filter)
   }
 
   /**

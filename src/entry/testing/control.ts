@@ -16,9 +16,11 @@ import type { TestClock } from './clock.ts'
 import type { TestUser } from './credentials.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import type { Fault, Faults } from './faults.ts'
-import type { HistoryFilter, Write } from './history.ts'
 import type { TestRequest, TestResponse } from './own-client.ts'
+import type { HistoryFilter } from './recorded-request.ts'
 import type { Snapshot } from './snapshot.ts'
+import type { TimelineEntry } from './timeline.ts'
+import type { Write } from './write.ts'
 
 const prefix = '/keelson/testing/'
 
@@ -43,6 +45,7 @@ export type ControlledCluster = {
   kubeconfigFor(user: TestUser): Kubeconfig
   request(request: TestRequest): Promise<TestResponse<unknown>>
   history(filter: HistoryFilter): Write[]
+  timeline(filter: HistoryFilter): TimelineEntry[]
   snapshot(): Snapshot
   restore(snapshot: Snapshot): Promise<void>
   reset(): Promise<void>
@@ -192,6 +195,7 @@ export class Control {
       },
     ],
     ['GET history', (cluster, { query }) => ({ writes: cluster.history(filterOf(query)) })],
+    ['GET timeline', (cluster, { query }) => ({ entries: cluster.timeline(filterOf(query)) })],
     ['GET clock', (cluster) => ({ now: cluster.clock.now() })],
     [
       'POST clock',
@@ -316,9 +320,9 @@ function filterOf(query: URLSearchParams): HistoryFilter {
   const given = [...query]
   for (const [name, value] of given) {
     if (!filterFields.some((field) => field === name))
-      throw new TypeError(`history: unknown parameter ${JSON.stringify(name)}`)
+      throw new TypeError(`unknown parameter ${JSON.stringify(name)}`)
     if (name === 'after' && !/^\d+$/.test(value))
-      throw new TypeError('history: after is not a resourceVersion')
+      throw new TypeError('after is not a resourceVersion')
   }
   return Object.fromEntries(given)
 }

@@ -20,6 +20,7 @@ import { cutFrames, type OpenWatch } from './cut-watch.ts'
 import { discard } from './discard.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import { type FaultMatch, isMatch, nameInBody } from './fault-match.ts'
+import type { RefusedResponse } from './refusals.ts'
 
 /** A server that serves a snapshot of the state, which never changes. */
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
@@ -27,6 +28,8 @@ export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
 export type FaultsOptions = {
   /** Returns a server with a copy of the current state. It starts with its first request. */
   readonly freeze: () => FrozenServer
+  /** Called when a fault has refused a request. */
+  readonly onRefused: (request: ApiRequest, info: ResourceInfo, response: RefusedResponse) => void
 }
 
 /** A fault that a test has set. */
@@ -159,12 +162,14 @@ export class Faults {
     { effect, frozen }: Fault,
     { request, info, handler }: { request: ApiRequest; info: ResourceInfo; handler: Handler },
   ): Promise<ApiResponse> {
-    if ('status' in effect) return errorResponse(statusError(effect), request)
-    if ('conflict' in effect) {
-      return errorResponse(
-        conflict(info, info.name || (await nameOf(request)), modifiedMeanwhile),
-        request,
-      )
+    if ('status' in effect || 'conflict' in effect) {
+      const isCreate = info.name === '' && info.verb === 'create'
+      const name = isCreate ? await nameOf(request) : info.name
+      const error =
+        'status' in effect ? statusError(effect) : conflict(info, name, modifiedMeanwhile)
+      const response = errorResponse(error, request)
+      this.#options.onRefused(request, { ...info, name }, response)
+      return response
     }
     if ('staleRead' in effect && frozen !== undefined) return frozen.handler(request)
     if ('dropConnection' in effect) {
@@ -267,13 +272,15 @@ function statusError(effect: Extract<FaultEffect, { status: number }>): ApiError
   )
 }
 
-function errorResponse(error: ApiError, request: ApiRequest): ApiResponse {
-  const { type, body } = printError(toStatus(error), request)
+function errorResponse(error: ApiError, request: ApiRequest) {
+  const status = toStatus(error)
+  const { type, body } = printError(status, request)
   const seconds = error.details?.retryAfterSeconds
   const retry = seconds === undefined ? {} : { 'retry-after': `${seconds}` }
   return {
     status: error.code,
     headers: { 'content-type': type, 'cache-control': 'no-cache, private', ...retry },
     body,
+    shownStatus: status,
   }
 }

@@ -18,7 +18,7 @@ const requestOf = (userAgent: string): ApiRequest => ({
 })
 
 test('request data in the history counts toward the memory limit', async () => {
-  const history = new History({ wallMs: () => 0, root: '/registry/' })
+  const history = new History({ wallMs: () => 0, revision: () => 0, root: '/registry/' })
   history.start()
   const held = await heldBytes(async () => {
     for (let at = 1; at <= 100; at++) {

@@ -1,130 +1,71 @@
 /**
- * Records all writes of a cluster, with the users and requests that made them. The store reports
- * each change in the asynchronous context of its request. Objects are decoded only when the history
- * is read.
+ * Records all writes and refused requests of a cluster, with their users. The store reports each
+ * change in the asynchronous context of its request. Objects are decoded only when the history is
+ * read.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { RequestContext } from '../../api/context.ts'
+import type { RequestContext, ResourceInfo } from '../../api/context.ts'
 import { parseJson } from '../../api/json-value.ts'
+import { managerOfAgent } from '../../api/manager-name.ts'
 import { type ApiRequest, type Handler, firstHeader } from '../../api/request.ts'
 import { parseFieldsV1 } from '../../objects/apply/fields-v1.ts'
 import type { FieldSet } from '../../objects/apply/field-set.ts'
 import { printElement } from '../../objects/apply/path-element.ts'
 import { Deque } from '../../lib/collections/deque.ts'
-import type { FeedEvent, Key, VersionedValue } from '../../storage/engine.ts'
+import { ownText } from '../../lib/text/own-text.ts'
+import type { FeedEvent, Key, Revision, VersionedValue } from '../../storage/engine.ts'
 import { resourceOfFolder } from '../../storage/keys.ts'
 import type { Commit } from '../../storage/local-feed-stream.ts'
+import {
+  charactersOf,
+  ENTRY_BYTES,
+  type HistoryFilter,
+  isMatchButGroup,
+  type RequestSender,
+  type RequestTarget,
+} from './recorded-request.ts'
+import { Refusals, type RefusedResponse } from './refusals.ts'
+import { mergeTimeline, type TimelineEntry } from './timeline.ts'
+import type { FieldOwner, StoredObject, Write } from './write.ts'
 
-/** An object in the form in which the API returns it. */
-export type StoredObject = {
-  readonly apiVersion?: string
-  readonly kind?: string
-  readonly metadata: {
-    readonly name?: string
-    readonly namespace?: string
-    readonly uid?: string
-    readonly managedFields?: readonly ManagedFields[]
-    readonly [field: string]: unknown
-  }
-  readonly [field: string]: unknown
-}
-
-type ManagedFields = {
-  readonly manager?: string
-  readonly operation?: string
-  readonly subresource?: string
-  readonly fieldsV1?: unknown
-}
-
-/** The fields of an object that a manager owns, from its managedFields. */
-export type FieldOwner = {
-  readonly manager: string
-  readonly operation: string
-  /** Empty for the object itself; otherwise the subresource. */
-  readonly subresource: string
-  /** Paths such as `.spec.replicas` and `.spec.containers[name="x"].image`. */
-  readonly fields: readonly string[]
-}
-
-export type Write = {
-  /**
-   * The resourceVersion that the write assigned or, for a deletion, the object's last
-   * resourceVersion.
-   */
-  readonly resourceVersion: string
-  /** The time according to the clock of the cluster. */
-  readonly time: Date
-  /** The type of the change. */
-  readonly operation: 'create' | 'update' | 'delete'
-  /**
-   * The verb of the request, such as `create`, `update`, `patch` or `delete`. Empty if the change
-   * was not made by a request, for example if an Event expired.
-   */
-  readonly verb: string
-  /** The plural name, such as `configmaps`. */
-  readonly resource: string
-  /** The API group. Empty for the core group. */
-  readonly group: string
-  /** The subresource of the request. Empty for the object itself. */
-  readonly subresource: string
-  /** The namespace. Empty if the resource is not namespaced. */
-  readonly namespace: string
-  readonly name: string
-  /**
-   * The origin of the change: `client`; `test` for `cluster.request` and `restore`; `server` for
-   * the server itself and its controllers.
-   */
-  readonly source: 'client' | 'test' | 'server'
-  /** Undefined if the change was not made by a request. */
-  readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined
-  readonly userAgent: string
-  /** The object after the write, or undefined if it was deleted. */
-  readonly object: StoredObject | undefined
-  /** The object before the write, or undefined if it was created. */
-  readonly before: StoredObject | undefined
-  /** The field owners after the write or, for a deletion, before it. */
-  readonly owners: readonly FieldOwner[]
-}
-
-export type HistoryFilter = {
-  readonly resource?: string
-  readonly group?: string
-  readonly namespace?: string
-  readonly name?: string
-  readonly user?: string
-  readonly verb?: string
-  readonly source?: Write['source']
-  /** Selects only writes after this resourceVersion. */
-  readonly after?: string
+type RequestOrigin = {
+  readonly request: ApiRequest
+  readonly isOwn: boolean
+  context: RequestContext | undefined
 }
 
 /** The origin of a change: a request, or a fixed description. */
-type ChangeOrigin =
-  | { readonly request: ApiRequest; readonly isOwn: boolean; context: RequestContext | undefined }
-  | { readonly fixed: HistoryEntry['asking'] }
+type ChangeOrigin = RequestOrigin | { readonly fixed: RequestSender }
 
 type HistoryEntry = {
   readonly event: FeedEvent
   readonly timeMs: number
   readonly before: VersionedValue | undefined
-  readonly asking: Pick<Write, 'verb' | 'subresource' | 'source' | 'user' | 'userAgent'>
+  readonly asking: RequestSender
 }
 
 /** Maximum size of the recorded objects, users and requests. The oldest writes are dropped. */
 const BYTES_MAX = 64 << 20
 
+export type HistoryOptions = {
+  readonly wallMs: () => number
+  /** Returns the latest revision of the database. */
+  readonly revision: () => Revision
+  /** The prefix of all keys. */
+  readonly root: string
+}
+
 export class History {
   readonly #asking = new AsyncLocalStorage<ChangeOrigin>()
   readonly #testRequests = new WeakSet<ApiRequest>()
   readonly #kept = new Deque<HistoryEntry>()
-  readonly #wallMs: () => number
-  readonly #root: string
+  readonly #refusals = new Refusals()
+  readonly #options: HistoryOptions
   #bytes = 0
   #isOn = false
 
-  constructor({ wallMs, root }: { readonly wallMs: () => number; readonly root: string }) {
-    this.#wallMs = wallMs
-    this.#root = root
+  constructor(options: HistoryOptions) {
+    this.#options = options
   }
 
   /**
@@ -143,10 +84,19 @@ export class History {
 
   readonly aroundRequest =
     (handle: Handler): Handler =>
-    (request, knownUser) => {
-      const asking = { request, isOwn: knownUser !== undefined, context: undefined }
-      return this.#asking.run(asking, () => handle(request, knownUser))
+    async (request, knownUser) => {
+      const asking: RequestOrigin = { request, isOwn: knownUser !== undefined, context: undefined }
+      const response = await this.#asking.run(asking, () => handle(request, knownUser))
+      const info = asking.context?.info
+      if (response.status >= ERROR_MIN && info?.kind === 'resource')
+        this.#refuse(asking, info, response)
+      return response
     }
+
+  /** Records a request of a client that a fault refused, so that its user is not known. */
+  refuse(request: ApiRequest, info: ResourceInfo, response: RefusedResponse): void {
+    this.#refuse({ request, isOwn: false, context: undefined }, info, response)
+  }
 
   readonly onContext = (context: RequestContext): void => {
     const asking = this.#asking.getStore()
@@ -165,6 +115,7 @@ export class History {
 
   clear(): void {
     this.#kept.clear()
+    this.#refusals.clear()
     this.#bytes = 0
   }
 
@@ -172,7 +123,7 @@ export class History {
   add({ events }: Commit, before: (event: FeedEvent) => VersionedValue | undefined): void {
     if (!this.#isOn) return
     const asking = this.#describe()
-    const timeMs = this.#wallMs()
+    const timeMs = this.#options.wallMs()
     for (const event of events) {
       const kept = { event, timeMs, before: before(event), asking }
       this.#kept.push(kept)
@@ -194,8 +145,8 @@ export class History {
         (filter.after !== undefined && kept.event.revision <= Number(filter.after))
       )
         continue
-      const target = targetOf(kept.event.key, this.#root)
-      if (!isWanted({ ...target, ...kept.asking }, filter)) continue
+      const target = targetOf(kept.event.key, this.#options.root)
+      if (!isMatchButGroup({ ...target, ...kept.asking }, filter)) continue
       const write = toWrite(kept, target)
       // For a built-in resource, only the object contains the group.
       if (filter.group === undefined || filter.group === write.group) writes.push(write)
@@ -203,45 +154,72 @@ export class History {
     return writes
   }
 
-  #describe(): HistoryEntry['asking'] {
+  /** Returns the writes and the refused requests, the oldest first. */
+  timeline(filter: HistoryFilter): TimelineEntry[] {
+    const after = filter.after === undefined ? -Infinity : Number(filter.after)
+    const refusals = [...this.#refusals.all()].filter(
+      (refusal) =>
+        refusal.revision >= after &&
+        isMatchButGroup(refusal, filter) &&
+        (filter.group === undefined || filter.group === refusal.group),
+    )
+    return mergeTimeline(this.read(filter), refusals)
+  }
+
+  #refuse(origin: RequestOrigin, info: ResourceInfo, response: RefusedResponse): void {
+    if (!this.#isOn) return
+    const { verb, subresource } = info
+    const context = {
+      info,
+      sender: { ...this.#senderOf(origin), verb, subresource: ownText(subresource) },
+      timeMs: this.#options.wallMs(),
+      revision: this.#options.revision(),
+      isAuthorized: origin.context?.decision?.verdict === 'allow',
+    }
+    this.#refusals.add(context, response)
+  }
+
+  #describe(): RequestSender {
     const asking = this.#asking.getStore()
     if (asking === undefined) return nobody
-    if ('fixed' in asking) return asking.fixed
-    const { context, request, isOwn } = asking
+    return 'fixed' in asking ? asking.fixed : this.#senderOf(asking)
+  }
+
+  #senderOf({ context, request, isOwn }: RequestOrigin): RequestSender {
     const user = context?.knownUser
+    const userAgent = firstHeader(request.headers, 'user-agent') ?? ''
+    const manager = request.query.get('fieldManager') ?? ''
     return {
       verb: context?.info.verb ?? '',
       subresource: context?.info.kind === 'resource' ? context.info.subresource : '',
       source: this.#testRequests.has(request) ? 'test' : isOwn ? 'server' : 'client',
       user: user && { name: user.name, groups: user.groups },
-      userAgent: firstHeader(request.headers, 'user-agent') ?? '',
+      userAgent,
+      fieldManager: manager === '' ? managerOfAgent(userAgent) : ownText(manager),
     }
   }
 }
 
-const nobody: HistoryEntry['asking'] = {
+/** The lowest HTTP status of an error. */
+const ERROR_MIN = 400
+
+const nobody: RequestSender = {
   verb: '',
   subresource: '',
   source: 'server',
   user: undefined,
   userAgent: '',
+  fieldManager: '',
 }
 
-function bytesOf({ event, before, asking: { userAgent, user } }: HistoryEntry): number {
-  const texts = [userAgent, user?.name ?? '', ...(user?.groups ?? [])]
-  const characters = texts.reduce((sum, { length }) => sum + length, 0)
-  return event.value.length + (before?.value.length ?? 0) + characters + ENTRY_BYTES
-}
-/** The estimated size of an entry, excluding its data. */
-const ENTRY_BYTES = 256
-
-type Target = Pick<Write, 'resource' | 'group' | 'namespace' | 'name'>
+const bytesOf = ({ event, before, asking }: HistoryEntry): number =>
+  event.value.length + (before?.value.length ?? 0) + charactersOf(asking) + ENTRY_BYTES
 
 /**
  * Parses a key: `<root><folder>/[<namespace>/]<name>`. The folder of a custom resource begins with
  * its group, which contains a dot.
  */
-function targetOf(key: Key, root: string): Target {
+function targetOf(key: Key, root: string): RequestTarget {
   const parts = key.slice(root.length).split('/')
   const [first = '', second = ''] = parts
   const isInGroup = first.includes('.') || first === 'services'
@@ -258,16 +236,10 @@ function targetOf(key: Key, root: string): Target {
 const withNamespace = (parts: readonly string[]): readonly string[] =>
   parts.length > 1 ? parts : ['', ...parts]
 
-function isWanted(one: Target & HistoryEntry['asking'], filter: HistoryFilter): boolean {
-  const { user, after: _, group: __, ...others } = filter
-  if (user !== undefined && one.user?.name !== user) return false
-  const texts: ReadonlyMap<string, unknown> = new Map(Object.entries(one))
-  return Object.entries(others).every(
-    ([field, wanted]) => wanted === undefined || texts.get(field) === wanted,
-  )
-}
-
-function toWrite({ event, timeMs, before: earlier, asking }: HistoryEntry, target: Target): Write {
+function toWrite(
+  { event, timeMs, before: earlier, asking }: HistoryEntry,
+  target: RequestTarget,
+): Write {
   const object = event.type === 'put' ? decode(event) : undefined
   const before = earlier === undefined ? undefined : decode(earlier)
   const apiVersion = (object ?? before)?.apiVersion ?? ''

@@ -1,0 +1,75 @@
+/** The target and the sender of a recorded request. */
+export type RecordedRequest = {
+  /** The time according to the clock of the cluster. */
+  readonly time: Date
+  /**
+   * The verb of the request, such as `create`, `update`, `patch` or `delete`. Empty if the change
+   * was not made by a request, for example if an Event expired.
+   */
+  readonly verb: string
+  /** The plural name, such as `configmaps`. */
+  readonly resource: string
+  /** The API group. Empty for the core group. */
+  readonly group: string
+  /** The subresource of the request. Empty for the object itself. */
+  readonly subresource: string
+  /** The namespace. Empty if the resource is not namespaced. */
+  readonly namespace: string
+  /** The name of the object. Empty if the request does not name an object, such as a list. */
+  readonly name: string
+  /**
+   * The origin of the request: `client`; `test` for `cluster.request` and `restore`; `server` for
+   * the server itself and its controllers.
+   */
+  readonly source: 'client' | 'test' | 'server'
+  /** Undefined if the user is not known. */
+  readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined
+  readonly userAgent: string
+  /** The name under which the request would own fields. Empty if there was no request. */
+  readonly fieldManager: string
+}
+
+/** Selects requests. An absent field matches all requests. */
+export type HistoryFilter = {
+  readonly resource?: string
+  readonly group?: string
+  readonly namespace?: string
+  readonly name?: string
+  readonly user?: string
+  readonly verb?: string
+  readonly source?: RecordedRequest['source']
+  /** Selects only requests after this resourceVersion. */
+  readonly after?: string
+}
+
+/** The part of a recorded request that is the same for all of its writes. */
+export type RequestSender = Pick<
+  RecordedRequest,
+  'verb' | 'subresource' | 'source' | 'user' | 'userAgent' | 'fieldManager'
+>
+
+export type RequestTarget = Pick<RecordedRequest, 'resource' | 'group' | 'namespace' | 'name'>
+
+/** Whether a request matches all fields of a filter, except for `group` and `after`. */
+export function isMatchButGroup(
+  one: Omit<RequestTarget & RequestSender, 'group'>,
+  { resource, namespace, name, user, verb, source }: HistoryFilter,
+): boolean {
+  return (
+    (resource === undefined || resource === one.resource) &&
+    (namespace === undefined || namespace === one.namespace) &&
+    (name === undefined || name === one.name) &&
+    (user === undefined || user === one.user?.name) &&
+    (verb === undefined || verb === one.verb) &&
+    (source === undefined || source === one.source)
+  )
+}
+
+/** Returns the number of characters that a sender retains in memory. */
+export function charactersOf({ userAgent, fieldManager, user }: RequestSender): number {
+  const texts = [userAgent, fieldManager, user?.name ?? '', ...(user?.groups ?? [])]
+  return texts.reduce((sum, { length }) => sum + length, 0)
+}
+
+/** The estimated size of a recorded request, excluding its data. */
+export const ENTRY_BYTES = 256
