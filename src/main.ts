@@ -5,6 +5,7 @@
 import { enableCompileCache } from 'node:module'
 import { extname } from 'node:path'
 import { isSea } from 'node:sea'
+import type { WriteStream } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import {
@@ -15,6 +16,7 @@ import {
 } from './entry/commands/command-context.ts'
 import { progressLine } from './entry/commands/progress-line.ts'
 import { Signals } from './entry/commands/signals.ts'
+import type { Terminal } from './entry/dev/terminal-output.ts'
 import { cacheFolder } from './lib/process/cache-folder.ts'
 import { didYouMean } from './lib/text/suggest.ts'
 import { systemClock } from './lib/time/clock.ts'
@@ -94,7 +96,8 @@ const parts: CommandContext = {
   env: process.env,
   print: (text) => void process.stdout.write(text),
   report: (line) => void process.stderr.write(line),
-  startProgress: () => progressLine(process.stderr),
+  startProgress: () => progressLine(process.stderr, process.env['TERM']),
+  terminal,
   exit,
   fail,
   createSink,
@@ -121,8 +124,21 @@ function createSink({ format, verbosity }: LogFormat): LogSink {
     verbosity,
     clock: systemClock,
     write: linesTo(process.stderr),
-    hasColours: isTerminal && process.env['NO_COLOR'] === undefined,
+    hasColours: hasColors(process.stderr),
   })
+}
+
+/** The width of a terminal that does not report one. */
+const TERMINAL_COLUMNS = 80
+
+function terminal(): Terminal | undefined {
+  const { stdout, stderr } = process
+  if (!stdout.isTTY || !stderr.isTTY) return undefined
+  return { columns: stdout.columns || TERMINAL_COLUMNS, hasColors: hasColors(stdout) }
+}
+
+function hasColors(stream: WriteStream): boolean {
+  return stream.isTTY && process.env['NO_COLOR'] === undefined && stream.hasColors()
 }
 
 function exit(code: number): void {

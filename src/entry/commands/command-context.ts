@@ -6,6 +6,7 @@ import type { Worker } from 'node:worker_threads'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { LogSink } from '../../lib/telemetry/log-sink.ts'
 import type { Verbosity } from '../../lib/telemetry/verbosity.ts'
+import type { Terminal } from '../dev/terminal-output.ts'
 import type { ProgressLine } from './progress-line.ts'
 
 export const USAGE_FAULT = 2
@@ -19,6 +20,11 @@ export type CommandContext = {
   /** Writes a line, which must end with a newline, to the user's terminal or to a log. */
   readonly report: (line: string) => void
   readonly startProgress: () => ProgressLine
+  /**
+   * Returns the user's terminal, or undefined if standard output or standard error is not a
+   * terminal.
+   */
+  readonly terminal: () => Terminal | undefined
   readonly exit: (code: number) => void
   /** Reports the reasons and ends the process. */
   readonly fail: (code: number, reasons: readonly string[]) => void

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../lib/errors.ts'
 import { devHelp, UsageError } from '../dev/dev-flags.ts'
+import { type DevOutput, plainOutput } from '../dev/dev-output.ts'
 import { startDev } from '../dev/dev.ts'
 import { REQUESTS } from '../dev/request-lines.ts'
 import { systemClock } from '../../lib/time/clock.ts'
@@ -8,18 +9,24 @@ import { collectWhenIdle } from '../../lib/process/collect-when-idle.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { defaultKubeconfig, runningIndex } from './own-files.ts'
 import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
-import { Verbosity } from '../../lib/telemetry/verbosity.ts'
+import type { ProgressLine } from './progress-line.ts'
+import { DETAILS, Verbosity } from '../../lib/telemetry/verbosity.ts'
 
 export async function dev(args: readonly string[], parts: CommandContext): Promise<void> {
   if (asksForHelp(args)) return parts.print(devHelp)
   const verbosity = new Verbosity(0)
   const line = parts.startProgress()
   let sink = parts.createSink({ format: 'auto', verbosity })
-  const log: Log = (...entry) => {
+  const output = await createOutput(parts, line)
+  const log: Log = (level, ...entry) => {
+    if (level === 'info' && output.replacesInfo && !verbosity.isOn(DETAILS)) return
     line.end()
-    sink.log(...entry)
+    sink.log(level, ...entry)
   }
-  const signals = parts.onSignals(log)
+  const signals = parts.onSignals((...entry) => {
+    output.stopping()
+    log(...entry)
+  })
   signals.stopOnHangup()
   try {
     line.show?.('keelson: starting …')
@@ -40,13 +47,12 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
       temporary: tmpdir(),
       index: runningIndex(parts),
       defaultKubeconfig: defaultKubeconfig(parts.env),
-      print: (text) => parts.print(`${text}\n`),
-      progress: (text) => {
-        line.end()
-        parts.report(`keelson: ${text} after ${Math.round(performance.now())} ms\n`)
-      },
+      output,
     })
-    signals.stopWith(running.stop)
+    signals.stopWith(async () => {
+      await running.stop()
+      output.stopped()
+    })
     collectWhenIdle()
     const why = await running.failed
     if (signals.isStopping) return
@@ -59,4 +65,19 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
     if (error instanceof UsageError) parts.fail(USAGE_FAULT, error.faults)
     else parts.fail(FAILURE, [messageOf(error)])
   }
+}
+
+async function createOutput(parts: CommandContext, line: ProgressLine): Promise<DevOutput> {
+  const { print, version } = parts
+  const terminal = parts.terminal()
+  if (terminal === undefined) {
+    const report = (text: string): void => {
+      line.end()
+      parts.report(text)
+    }
+    return plainOutput({ print, report })
+  }
+  const { TerminalOutput } = await import('../dev/terminal-output.ts')
+  const show = (text: string): void => line.show?.(text)
+  return new TerminalOutput({ terminal, version, print, show, clear: line.end })
 }

@@ -7,12 +7,17 @@ export type ProgressLine = {
   readonly end: () => void
 }
 
-/** Creates a progress line. `show` is null if the output is not a terminal. */
-export function progressLine(out: {
+export type ProgressOutput = {
   readonly isTTY?: boolean
   write(text: string): unknown
-}): ProgressLine {
-  if (out.isTTY !== true) return { show: null, end: () => undefined }
+}
+
+/**
+ * Creates a progress line. `show` is null if the output is not a terminal, or one that cannot
+ * clear a line. `terminalName` is the value of the environment variable TERM.
+ */
+export function progressLine(out: ProgressOutput, terminalName?: string): ProgressLine {
+  if (out.isTTY !== true || terminalName === 'dumb') return { show: null, end: () => undefined }
   let shownMs = Number.NEGATIVE_INFINITY
   const clear = '\r\u001b[K'
   return {

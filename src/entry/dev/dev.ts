@@ -31,10 +31,11 @@ import {
   writeKubeconfig,
 } from './data-folder.ts'
 import { devCommand, type DevFlags, splitArgs, UsageError } from './dev-flags.ts'
+import type { DevOutput, ReadyServer } from './dev-output.ts'
 import { type EtcdChild, findEtcd, startEtcd } from './etcd-child.ts'
 import { addContext, removeContext } from './kubeconfig-merge.ts'
 import { claimFolder, forgetEtcd, recordEtcd } from './leftovers.ts'
-import { candidatePorts, isTaken } from './ports.ts'
+import { candidatePorts, isTaken, preferredPort } from './ports.ts'
 import { observeRequests } from './request-lines.ts'
 import { recordRunning } from './running.ts'
 
@@ -56,9 +57,7 @@ export type DevOptions = {
   readonly index: string | undefined
   /** The kubeconfig file that kubectl reads by default. */
   readonly defaultKubeconfig: string
-  readonly print: (line: string) => void
-  /** Reports a completed step to the user's terminal. */
-  readonly progress: (line: string) => void
+  readonly output: DevOutput
 }
 
 export type Dev = {
@@ -86,9 +85,9 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   for (const warning of warnings) options.log('warn', warning)
   await using stack = new AsyncDisposableStack()
   const folder = await openFolder(own, options, stack)
-  const startsEtcd =
-    !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
-  const isOwnStore = !own.hasServers && !own.isEphemeral && !startsEtcd
+  const objects = objectsOf(own, folder)
+  const startsEtcd = objects === 'etcd'
+  const isOwnStore = objects === 'sqlite'
   // The store opens in its own thread while this thread continues.
   const opening = isOwnStore ? openStore(folder, checked, options) : undefined
   if (!isOwnStore) void options.storeThread?.terminate()
@@ -104,17 +103,19 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
     ...storeArgs(folder, own, etcd),
     ...own.rest,
   ]
+  const preferred = own.port ?? preferredPort(folder.portFile)
   const server = stack.use(
     await startOnFreePort({ flags, own, folder, opening, bindAddress, options }),
   )
-  const url = `https://${hostPort({ host: reachableHost(bindAddress), port: Number(new URL(server.url).port) })}`
+  const port = Number(new URL(server.url).port)
+  const url = `https://${hostPort({ host: reachableHost(bindAddress), port })}`
   const kubeconfig = writeKubeconfig(folder, {
     serverUrl: url,
     context: own.context,
     nowMs: options.nowMs,
   })
   if (own.merges) await merge({ folder, own, kubeconfig, options, stack })
-  const kept = own.isEphemeral ? 'memory' : startsEtcd || own.hasServers ? 'etcd' : 'sqlite'
+  const kept = objects === 'etcd-servers' ? 'etcd' : objects
   stack.use(
     recordRunning(
       { folder: folder.path, url, store: kept, startedMs: options.nowMs, pid: process.pid },
@@ -123,13 +124,17 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   )
   // Report the address only when the server is ready.
   await server.bootstrapped
-  options.progress(`serving at ${server.url}`)
-  options.print(
-    own.merges
-      ? `kubectl config use-context ${own.context}`
-      : `export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`,
-  )
-  options.print('kubectl get ns')
+  options.output.ready({
+    url,
+    listenUrl: server.url,
+    takenPort: preferred === 0 || preferred === port ? undefined : preferred,
+    kubeconfig: folder.kubeconfig,
+    merged: own.merges ? { path: options.defaultKubeconfig, context: own.context } : undefined,
+    folder: folder.path,
+    objects,
+    isTemporary: own.dataDir === undefined,
+    controllers: checked.controllers.names,
+  })
   const all = stack.move()
   const etcdEnded = etcd
     ?.ended()
@@ -137,6 +142,12 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   const serverFailed = server.failed.then(messageOf)
   const failed = etcdEnded === undefined ? serverFailed : Promise.race([etcdEnded, serverFailed])
   return { stop: () => all.disposeAsync(), failed }
+}
+
+function objectsOf(own: DevFlags, folder: DataFolder): ReadyServer['objects'] {
+  if (own.isEphemeral) return 'memory'
+  if (own.hasServers) return 'etcd-servers'
+  return own.etcd !== undefined || hasEtcdData(folder) ? 'etcd' : 'sqlite'
 }
 
 /**
@@ -201,7 +212,7 @@ type MergeOptions = {
 async function merge({ folder, own, kubeconfig, options, stack }: MergeOptions): Promise<void> {
   const path = options.defaultKubeconfig
   await addContext(path, kubeconfig, folder.path)
-  options.progress(`added the context ${own.context} to ${path}`)
+  options.output.progress(`added the context ${own.context} to ${path}`)
   // With --data-dir, the certificates are kept, so the context becomes valid again at the next
   // start.
   if (own.dataDir === undefined) stack.defer(() => removeContext(path, kubeconfig))
@@ -335,7 +346,7 @@ async function runEtcd(
     await etcd[Symbol.asyncDispose]()
     throw error
   }
-  options.progress(`started etcd (${program}, data in ${folder.etcdData})`)
+  options.output.progress(`started etcd (${program}, data in ${folder.etcdData})`)
   return etcd
 }
 
@@ -384,6 +395,3 @@ function orFail(checked: ConfigResult) {
   if (checked.kind === 'faults') throw new UsageError([...checked.faults, ...checked.hints])
   return checked
 }
-
-const quoteForShell = (path: string): string =>
-  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`

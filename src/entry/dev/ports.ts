@@ -24,16 +24,23 @@ export type PortOptions = {
   readonly isAny: boolean
 }
 
+/** Returns the port of the last start, or the default port if there is none. */
+export function preferredPort(last: string): number {
+  const port = Number(readIfThere(last) ?? 0)
+  return isPort(port) ? port : DEFAULT_PORT
+}
+
+const isPort = (port: number): boolean => Number.isInteger(port) && port > 0 && port < 65_536
+
 /** Yields ports that are currently free, starting with the preferred ports. */
 export async function* candidatePorts({
   last,
   bindAddress,
   isAny,
 }: PortOptions): AsyncGenerator<number> {
-  const wanted = isAny ? [] : [Number(readIfThere(last) ?? 0), DEFAULT_PORT]
+  const wanted = isAny ? [] : new Set([preferredPort(last), DEFAULT_PORT])
   for (const port of wanted) {
-    const isPort = Number.isInteger(port) && port > 0 && port < 65_536
-    if (isPort && (await tryPort(port, bindAddress)) !== undefined) yield port
+    if ((await tryPort(port, bindAddress)) !== undefined) yield port
   }
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const port = await tryPort(0, bindAddress)
