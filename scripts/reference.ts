@@ -20,7 +20,7 @@ const out = join(import.meta.dirname, '..', 'docs', 'reference')
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
 const pages = [
-  commandsPage(),
+  await commandsPage(),
   flagsPage(),
   gatesPage(),
   pluginsPage(),

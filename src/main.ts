@@ -9,18 +9,21 @@ import type { WriteStream } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import {
-  type Command,
+  asksForHelp,
   type CommandContext,
+  type CommandEntry,
   type LogFormat,
   USAGE_FAULT,
 } from './entry/commands/command-context.ts'
+import { commandTable } from './entry/commands/command-table.ts'
+import { findCommand, printCommands, unknownCommand } from './entry/commands/find-command.ts'
 import { progressLine } from './entry/commands/progress-line.ts'
 import { Signals } from './entry/commands/signals.ts'
 import type { Terminal } from './entry/dev/terminal-output.ts'
 import { cacheFolder } from './lib/process/cache-folder.ts'
-import { didYouMean } from './lib/text/suggest.ts'
 import { systemClock } from './lib/time/clock.ts'
 import { linesTo, LogSink } from './lib/telemetry/log-sink.ts'
+import { printHelp } from './lib/process/command-help.ts'
 import { nodeFault } from './lib/process/node-version.ts'
 import { readOwnFile } from './lib/process/own-files.ts'
 
@@ -37,35 +40,6 @@ const NODE_FAULT = 1
 const folder = cacheFolder(process.env)
 if (folder !== undefined) enableCompileCache(folder)
 
-const usage = `Usage: keelson <command> [flags]
-
-Commands:
-  dev       Start the API server on this machine, with a kubeconfig. keelson dev --help lists its flags.
-  status    List the servers that keelson dev runs on this machine.
-  stop      Stop servers of keelson dev. keelson stop --help lists its flags.
-  serve     Serve the Kubernetes API on etcd, or from a folder. keelson serve --help lists its flags.
-  assets    Print a folder for KUBEBUILDER_ASSETS, for tests with envtest. keelson assets --help lists its flags.
-  store     Copy a cluster between etcd, a data folder and a file, or encrypt it. keelson store --help lists its flags.
-  auth why  Show why a user may or may not do something. keelson auth why --help lists its flags.
-  doctor    Check this machine. keelson doctor --help lists its flags.
-
-  --version Show the version.
-  --help    Show this text.
-`
-
-/** The commands. The modules of a command are loaded when it is called. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('./entry/commands/serve.ts')).serve,
-  dev: async () => (await import('./entry/commands/dev.ts')).dev,
-  status: async () => (await import('./entry/commands/status.ts')).status,
-  stop: async () => (await import('./entry/commands/stop.ts')).stop,
-  assets: async () => (await import('./entry/commands/assets.ts')).assets,
-  'kube-apiserver': async () => (await import('./entry/commands/kube-apiserver.ts')).kubeApiServer,
-  auth: async () => (await import('./entry/commands/auth.ts')).auth,
-  store: async () => (await import('./entry/commands/store.ts')).store,
-  doctor: async () => (await import('./entry/commands/doctor.ts')).doctor,
-}
-
 /**
  * The program that replaces etcd, for `keelson assets`. It is a separate program; the single
  * executable contains it (`sea-main.ts`).
@@ -79,17 +53,16 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<void
   // bin/keelson has already checked the version, unless the program was started without
   // bin/keelson.
   if (fault !== undefined) fail(NODE_FAULT, [fault])
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (load !== undefined) return (await load())(args, parts)
-  if (['--help', '-h', 'help'].includes(name)) parts.print(usage)
+  const found = findCommand(commandTable, [name, ...args])
+  if (found !== undefined) await run(found.command, found.args)
+  else if (['--help', '-h'].includes(name)) parts.print(printCommands(commandTable))
   else if (name === '--version') parts.print(`${parts.version}\n`)
-  else {
-    const meant = didYouMean(name, Object.keys(commands), (one) => `keelson ${one}`)
-    fail(USAGE_FAULT, [
-      `unknown command ${JSON.stringify(name)}: keelson --help lists the commands`,
-      ...(meant === undefined ? [] : [meant]),
-    ])
-  }
+  else fail(USAGE_FAULT, unknownCommand(commandTable, [name, ...args]))
+}
+
+async function run(command: CommandEntry, args: readonly string[]): Promise<void> {
+  if (asksForHelp(args)) parts.print(printHelp(await command.help()))
+  else await (await command.load())(args, parts)
 }
 
 const parts: CommandContext = {
@@ -110,6 +83,7 @@ const parts: CommandContext = {
     ? [process.execPath, standInName]
     : [process.execPath, fileOf(standInFile)],
   version: version(),
+  commands: commandTable,
   storeThread: typeof storeThread === 'undefined' ? undefined : storeThread,
 }
 

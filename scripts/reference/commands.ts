@@ -1,29 +1,27 @@
-/** Generates docs/reference/commands.md, which contains the --help output of each command. */
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
+/** Generates docs/reference/commands.md, which contains the help text of each command. */
+import { commandTable } from '../../src/entry/commands/command-table.ts'
+import { printCommands } from '../../src/entry/commands/find-command.ts'
+import { printHelp } from '../../src/lib/process/command-help.ts'
 import { type Page, page } from './markdown.ts'
 
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
-
-export function commandsPage(): Page {
-  const usage = help([])
-  const names = [...usage.matchAll(/^ {2}([a-z]+(?: [a-z]+)*) {2,}\S/gm)].map(
-    ([, name = '']) => name,
+export async function commandsPage(): Promise<Page> {
+  // The flags of `keelson serve` have their own page.
+  const described = commandTable.filter(
+    ({ name, isHidden = false }) => !isHidden && name !== 'serve',
+  )
+  const texts = await Promise.all(
+    described.map(
+      async ({ name, help }) => `## keelson ${name}\n\n${fence(printHelp(await help()))}`,
+    ),
   )
   return page(
     'commands.md',
     'Commands',
     'The help text of each command.',
-    fence(usage),
-    // The flags of `keelson serve` have their own page.
-    ...names
-      .filter((name) => name !== 'serve')
-      .map((name) => `## keelson ${name}\n\n${fence(help(name.split(' ')))}`),
+    fence(printCommands(commandTable)),
+    ...texts,
     '## keelson serve\n\nSee [flags](flags.md).',
   )
 }
-
-const help = (command: readonly string[]): string =>
-  execFileSync(process.execPath, [main, ...command, '--help'], { encoding: 'utf8' })
 
 const fence = (text: string): string => `\`\`\`text\n${text.trimEnd()}\n\`\`\``

@@ -15,8 +15,9 @@ export function flagsPage(): Page {
 [exceptions](../differences.md), the defaults of kube-apiserver. \`keelson dev\` also accepts them,
 and has some flags of its own: see [commands](commands.md).
 
-The value of a flag of type \`list\` is a comma-separated list, \`map\` is a comma-separated list of
-\`name=value\` pairs, and \`duration\` is a value such as \`1h30m\` or \`500ms\`.`,
+The value of a flag of type \`file\` or \`folder\` is a path, \`list\` is a comma-separated
+list, \`map\` is a comma-separated list of \`name=value\` pairs, and \`duration\` is a value
+such as \`1h30m\` or \`500ms\`.`,
     ...[...sections].map(([section, entries]) => `## ${section}\n\n${flagTable(entries)}`),
     '## Every flag of kube-apiserver',
     `Each flag of kube-apiserver is supported, has no effect, or accepts only its default. With another

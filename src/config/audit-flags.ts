@@ -6,7 +6,7 @@ const auditing = 'Auditing'
 export const auditFlags = {
   'audit-policy-file': {
     section: auditing,
-    type: 'string',
+    type: 'file',
     help: 'Policy file (audit.k8s.io/v1), which defines which requests are recorded, and at which level. If the flag is not set, no requests are recorded.',
   },
   'audit-log-batch-buffer-size': {
@@ -55,6 +55,7 @@ export const auditFlags = {
     section: auditing,
     type: 'string',
     default: 'json',
+    choices: ['json', 'legacy'],
     help: 'Format of the log: json, or legacy, which is one line of text with fewer details per event.',
   },
   'audit-log-maxage': {
@@ -79,11 +80,12 @@ export const auditFlags = {
     section: auditing,
     type: 'string',
     default: 'blocking',
+    choices: ['batch', 'blocking', 'blocking-strict'],
     help: 'Whether requests wait for their events. blocking: requests wait until their events are written. blocking-strict: requests also fail if their events cannot be written. batch: requests do not wait.',
   },
   'audit-log-path': {
     section: auditing,
-    type: 'string',
+    type: 'file',
     help: 'File to which audit events are written, one per line. - means standard output.',
   },
   'audit-log-truncate-enabled': {
@@ -153,7 +155,7 @@ export const auditFlags = {
   },
   'audit-webhook-config-file': {
     section: auditing,
-    type: 'string',
+    type: 'file',
     help: 'Kubeconfig file that specifies the server to which audit events are sent.',
   },
   'audit-webhook-initial-backoff': {
@@ -166,6 +168,7 @@ export const auditFlags = {
     section: auditing,
     type: 'string',
     default: 'batch',
+    choices: ['batch', 'blocking', 'blocking-strict'],
     help: 'Whether requests wait for their events. blocking: requests wait until their events are sent. blocking-strict: requests also fail if their events cannot be sent. batch: requests do not wait.',
   },
   'audit-webhook-truncate-enabled': {

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { formatCidr } from '../api/ip.ts'
+import { printHelp } from '../lib/process/command-help.ts'
 import { checkArgs, type Config } from './config.ts'
-import { flags, helpText, ownFlagNames } from './flags.ts'
+import { flags, ownFlagNames } from './flags.ts'
+import { serveHelp } from './serve-help.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-config-'))
 after(() => rmSync(dir, { recursive: true }))
@@ -498,7 +500,7 @@ for (const [flag, message] of refusals) {
 }
 
 test('the help text describes every flag', () => {
-  const text = helpText(['WatchList'])
+  const text = printHelp(serveHelp())
   for (const name of Object.keys(flags)) assert.ok(text.includes(`--${name}`), name)
 })
 
@@ -696,7 +698,7 @@ test('a configuration for an admission plugin that does not exist causes a warni
 })
 
 test('--testing is in the help text, and is refused by all commands except keelson serve', () => {
-  assert.match(helpText([]), /^ {2}--testing \(default false\)$/m)
+  assert.match(printHelp(serveHelp()), /^ {2}--testing \(default false\)$/m)
   assert.deepEqual(faultsOf(etcd, '--testing'), [
     '--testing is only supported by keelson serve: leave it out',
   ])

@@ -125,13 +125,21 @@ export const gatesActedOn: readonly string[] = [
  * kube-apiserver's help text.
  */
 export const gateHelp = (): string[] =>
-  gatesOf(gateRows)
-    .filter(([name, { isLocked }]) => !isLocked && gatesActedOn.includes(name))
+  settableGates()
     .map(
       ([name, { stage, isOnByDefault }]) =>
         `kube:${name}=true|false (${stage} - default=${isOnByDefault})`,
     )
     .toSorted()
+
+/** Returns the values of --feature-gates that set one supported gate. */
+export const gateChoices = (): string[] =>
+  settableGates()
+    .flatMap(([name]) => [`${name}=false`, `${name}=true`])
+    .toSorted()
+
+const settableGates = (): [string, Gate][] =>
+  gatesOf(gateRows).filter(([name, { isLocked }]) => !isLocked && gatesActedOn.includes(name))
 
 /**
  * Gates of features that Keelson does not have. Enabling such a gate is refused, and AllAlpha does

@@ -1,6 +1,8 @@
-/** The type of the value of a flag. */
+/** The type of the value of a flag. A file or a folder is given by its path. */
 export type FlagType =
   | 'string'
+  | 'file'
+  | 'folder'
   | 'list'
   | 'integer'
   | 'boolean'
@@ -23,6 +25,8 @@ export type Flag = {
   readonly type: FlagType
   /** The default value in the form shown in the help text. Undefined if the flag has no default. */
   readonly default?: string
+  /** The values that the flag accepts, or from which a list is formed, if there are only a few. */
+  readonly choices?: readonly string[]
   readonly help: string
   /** The reason why the flag has no effect. Its value is validated nevertheless. */
   readonly unused?: string

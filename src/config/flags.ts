@@ -4,11 +4,13 @@
  * it states the reason. Defaults are those of kube-apiserver, except for the differences in
  * docs/differences.md.
  */
-import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
+import { pluginOrder, pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
-import { controllersHelp } from './controllers.ts'
+import { cipherSuites } from './cipher-suite-names.ts'
+import { controllersHelp, ownControllers } from './controllers.ts'
 import type { Flag } from './flag.ts'
 import { servingFlags } from './serving-flags.ts'
+import { signingAlgorithms } from './signing-algorithms.ts'
 import { signingFlags } from './signing.ts'
 import { tuningFlags } from './tuning-flags.ts'
 
@@ -33,12 +35,13 @@ const flagTable = {
   },
   'data-dir': {
     section: etcd,
-    type: 'string',
+    type: 'folder',
     help: 'Folder in which to store all objects, instead of in etcd. Only one server can use the folder. Suitable for development, tests and small installations.',
   },
   store: {
     section: etcd,
     type: 'string',
+    choices: ['etcd', 'sqlite', 'memory'],
     help: 'Where objects are stored: etcd (requires --etcd-servers), sqlite (requires --data-dir), or memory, whose content is lost when the process ends. Default: sqlite if only --data-dir is set, otherwise etcd.',
   },
   testing: {
@@ -60,17 +63,17 @@ const flagTable = {
   },
   'etcd-cafile': {
     section: etcd,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the CA certificates that verify the etcd servers.',
   },
   'etcd-certfile': {
     section: etcd,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the client certificate that this server presents to etcd.',
   },
   'etcd-keyfile': {
     section: etcd,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the private key of --etcd-certfile.',
   },
   'etcd-user': {
@@ -80,7 +83,7 @@ const flagTable = {
   },
   'etcd-password-file': {
     section: etcd,
-    type: 'string',
+    type: 'file',
     help: 'File with the password for --etcd-user. It is read again for each authentication.',
   },
   'allow-metric-labels': {
@@ -90,7 +93,7 @@ const flagTable = {
   },
   'allow-metric-labels-manifest': {
     section: 'Metrics',
-    type: 'string',
+    type: 'file',
     help: 'YAML file with the allowed values of metric labels: a mapping from metric,label to value,value. Ignored if --allow-metric-labels is set.',
   },
   'disabled-metrics': {
@@ -111,7 +114,7 @@ const flagTable = {
   },
   'encryption-provider-config': {
     section: etcd,
-    type: 'string',
+    type: 'file',
     help: 'EncryptionConfiguration file, which defines the resources to encrypt at rest, the encryption providers, and their keys.',
   },
   'encryption-provider-config-automatic-reload': {
@@ -135,6 +138,7 @@ const flagTable = {
     section: etcd,
     type: 'string',
     default: 'application/json',
+    choices: ['application/json', 'application/vnd.kubernetes.protobuf', 'application/yaml'],
     help: 'Encoding in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf. application/yaml has the same effect as application/json, because JSON is valid YAML.',
     swap: [
       {
@@ -172,29 +176,31 @@ const flagTable = {
   },
   'cert-dir': {
     section: serving,
-    type: 'string',
+    type: 'folder',
     default: '/var/run/kubernetes',
     help: 'Folder with the serving certificate apiserver.crt and its key apiserver.key. If they do not exist, they are created. Ignored if --tls-cert-file is set.',
   },
   'tls-cert-file': {
     section: serving,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the serving certificate and its intermediate certificates. Reloaded when it changes.',
   },
   'tls-private-key-file': {
     section: serving,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the private key of --tls-cert-file.',
   },
   'tls-min-version': {
     section: serving,
     type: 'string',
     default: 'VersionTLS12',
+    choices: ['VersionTLS12', 'VersionTLS13'],
     help: 'Oldest TLS version that clients can use: VersionTLS12 or VersionTLS13.',
   },
   'tls-cipher-suites': {
     section: serving,
     type: 'list',
+    choices: cipherSuites,
     help: 'TLS 1.2 cipher suites that clients can use, by IANA name. TLS 1.3 cipher suites are always enabled. Default: the suites with forward secrecy and authenticated encryption (ECDHE with AES-GCM or ChaCha20-Poly1305).',
     swap: [
       {
@@ -230,12 +236,12 @@ const flagTable = {
   },
   'authentication-config': {
     section: authentication,
-    type: 'string',
+    type: 'file',
     help: 'AuthenticationConfiguration file, which defines the issuers of JSON Web Tokens, and the paths that accept anonymous requests. Cannot be combined with --oidc-* flags. Reloaded when it changes.',
   },
   'client-ca-file': {
     section: authentication,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the CA certificates that verify client certificates. The common name of a client certificate is the user name, and its organizations are the groups. Reloaded when it changes.',
   },
   'oidc-issuer-url': {
@@ -250,7 +256,7 @@ const flagTable = {
   },
   'oidc-ca-file': {
     section: authentication,
-    type: 'string',
+    type: 'file',
     help: "PEM file with the CA certificates that verify the issuer's server. Default: the trust roots of the operating system.",
   },
   'oidc-username-claim': {
@@ -283,16 +289,17 @@ const flagTable = {
     section: authentication,
     type: 'list',
     default: 'RS256',
+    choices: signingAlgorithms,
     help: 'Accepted signing algorithms of ID tokens: RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512.',
   },
   'token-auth-file': {
     section: authentication,
-    type: 'string',
+    type: 'file',
     help: 'CSV file with static bearer tokens. The format of each line is token,user,uid[,"group1,group2"].',
   },
   'requestheader-client-ca-file': {
     section: authentication,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the CA certificates that verify the client certificates of front proxies. The request headers of a verified proxy specify the user. Reloaded when it changes.',
   },
   'requestheader-allowed-names': {
@@ -328,13 +335,14 @@ const flagTable = {
   },
   'authentication-token-webhook-config-file': {
     section: authentication,
-    type: 'string',
+    type: 'file',
     help: 'Kubeconfig file of the webhook that authenticates bearer tokens through TokenReviews.',
   },
   'authentication-token-webhook-version': {
     section: authentication,
     type: 'string',
     default: 'v1beta1',
+    choices: ['v1', 'v1beta1'],
     help: 'API version of the TokenReviews sent to the webhook: v1 or v1beta1.',
   },
   'authentication-token-webhook-cache-ttl': {
@@ -386,6 +394,7 @@ const flagTable = {
     section: authorization,
     type: 'list',
     default: 'Node,RBAC',
+    choices: ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'],
     help: 'Authorizers in the order in which they are called. Available authorizers: Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny.',
     swap: [
       {
@@ -397,23 +406,24 @@ const flagTable = {
   },
   'authorization-config': {
     section: authorization,
-    type: 'string',
+    type: 'file',
     help: 'AuthorizationConfiguration file, which defines the authorizers in order, and the match conditions of webhooks. Cannot be combined with --authorization-mode or --authorization-webhook-* flags. Reloaded when it changes.',
   },
   'authorization-policy-file': {
     section: authorization,
-    type: 'string',
+    type: 'file',
     help: 'File with the policies of the ABAC authorizer, one JSON object per line.',
   },
   'authorization-webhook-config-file': {
     section: authorization,
-    type: 'string',
+    type: 'file',
     help: 'Kubeconfig file of the webhook that the Webhook authorizer calls.',
   },
   'authorization-webhook-version': {
     section: authorization,
     type: 'string',
     default: 'v1beta1',
+    choices: ['v1', 'v1beta1'],
     help: 'API version of the SubjectAccessReviews sent to the webhook: v1beta1 or v1.',
   },
   'authorization-webhook-cache-authorized-ttl': {
@@ -435,11 +445,12 @@ const flagTable = {
     section: generic,
     type: 'list',
     default: '',
+    choices: ownControllers,
     help: controllersHelp,
   },
   'root-ca-file': {
     section: generic,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the CA certificates that verify this server. The root-ca-certificate-publisher-controller publishes them to pods. Default: the last certificate in the chain of the serving certificate.',
   },
   'legacy-service-account-token-clean-up-period': {
@@ -538,16 +549,18 @@ const flagTable = {
   'enable-admission-plugins': {
     section: 'Admission',
     type: 'list',
+    choices: pluginOrder,
     help: `Admission plugins to enable in addition to the default plugins. Enabled by default: ${pluginsOnByDefault}. Available plugins: ${pluginsByName}. The order of the plugins in this flag does not matter.`,
   },
   'admission-control-config-file': {
     section: 'Admission',
-    type: 'string',
+    type: 'file',
     help: 'AdmissionConfiguration file, which contains the configurations of admission plugins.',
   },
   'disable-admission-plugins': {
     section: 'Admission',
     type: 'list',
+    choices: pluginOrder,
     help: `Admission plugins to disable. Enabled by default: ${pluginsOnByDefault}. Available plugins: ${pluginsByName}. The order of the plugins in this flag does not matter.`,
   },
   'default-not-ready-toleration-seconds': {
@@ -571,6 +584,7 @@ const flagTable = {
   'admission-control': {
     section: 'Admission',
     type: 'list',
+    choices: pluginOrder,
     help: `Deprecated: use --enable-admission-plugins or --disable-admission-plugins. The complete list of admission plugins to run. Available plugins: ${pluginsByName}.`,
   },
 
@@ -582,29 +596,31 @@ const flagTable = {
   },
   'kubelet-certificate-authority': {
     section: misc,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the CA certificates that verify kubelets. If it is not set, the serving certificates of kubelets are not verified.',
   },
   'kubelet-client-certificate': {
     section: misc,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the client certificate that this server presents to kubelets.',
   },
   'kubelet-client-key': {
     section: misc,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the private key of --kubelet-client-certificate.',
   },
   'kubelet-preferred-address-types': {
     section: misc,
     type: 'list',
     default: 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP',
+    choices: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
     help: 'Types of node addresses to use for connections to kubelets, in order of preference.',
   },
   'endpoint-reconciler-type': {
     section: misc,
     type: 'string',
     default: 'lease',
+    choices: ['lease', 'none', 'master-count'],
     help: 'How the endpoints of the Service default/kubernetes are maintained: lease or none. master-count is accepted as an alias of lease.',
     swap: [
       {
@@ -621,7 +637,7 @@ const flagTable = {
   },
   'service-account-signing-key-file': {
     section: misc,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the private key (RSA or ECDSA) that signs service account tokens.',
   },
   'service-cluster-ip-range': {
@@ -641,13 +657,14 @@ const flagTable = {
 
   'tracing-config-file': {
     section: 'Traces',
-    type: 'string',
+    type: 'file',
     help: 'TracingConfiguration file, which defines the server that receives spans (OTLP over gRPC), and the sampling rate.',
   },
 
   'logging-format': {
     section: 'Logs',
     type: 'string',
+    choices: ['text', 'json'],
     help: 'Log format: text or json. Default: text on a terminal, otherwise json.',
     swap: [
       {
@@ -707,28 +724,6 @@ export const ownFlagNames: ReadonlySet<string> = new Set([
   ...Object.keys(signingFlags),
 ])
 
-export function helpText(gates: readonly string[]): string {
-  const sections = Map.groupBy(Object.entries(flags), ([, { section }]) => section)
-  const text = [...sections]
-    .map(([section, entries]) => `${section}:\n${entries.map(flagHelp).join('')}\n`)
-    .join('')
-  return `Usage: keelson serve --etcd-servers=URL [flags]
-       keelson serve --data-dir=FOLDER [flags]
-       keelson serve --store=memory [flags]
-       keelson serve --testing [flags]
-
-Serves the Kubernetes API, with objects in etcd or in a store of its own. The flags are those of kube-apiserver, and a few more.
-Flags that are not listed are rejected.
-
-${text}Supported feature gates, with their stage and default. Setting a gate of stage GA or DEPRECATED logs a warning. All other gates
-of kube-apiserver that are not locked are accepted and have no effect, except a few that cannot be enabled.
-
-${gates.map((line) => `  ${line}\n`).join('')}
-  --help
-        Show this text.
-`
-}
-
 /**
  * Returns a sentence about a flag that has no effect or accepts only its default. Returns an empty
  * string for all other flags.
@@ -736,10 +731,4 @@ ${gates.map((line) => `  ${line}\n`).join('')}
 export function becomesOf({ unused, refused }: Flag): string {
   if (unused !== undefined) return ` Has no effect: ${unused}.`
   return refused === undefined ? '' : ` Only the default is accepted: ${refused}.`
-}
-
-function flagHelp([name, flag]: readonly [string, Flag]): string {
-  const value = flag.type === 'boolean' ? '' : `=${flag.type}`
-  const byDefault = flag.default === undefined ? '' : ` (default ${flag.default})`
-  return `  --${name}${value}${byDefault}\n        ${flag.help}${becomesOf(flag)}\n`
 }

@@ -56,7 +56,7 @@ const perSigner = [
 ] as const
 
 const section = 'Controllers'
-const file = (help: string): Flag => ({ section, type: 'string', help })
+const file = (help: string): Flag => ({ section, type: 'file', help })
 
 export const signingFlags = {
   'cluster-signing-cert-file': file(

@@ -117,12 +117,12 @@ export const tuningFlags = {
   },
   'proxy-client-cert-file': {
     section: misc,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the client certificate that this server presents to aggregated API servers. Reloaded when it changes.',
   },
   'proxy-client-key-file': {
     section: misc,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the private key of --proxy-client-cert-file.',
   },
   'emulated-version': {
@@ -152,7 +152,7 @@ export const tuningFlags = {
   },
   'peer-ca-file': {
     section: misc,
-    type: 'string',
+    type: 'file',
     help: 'PEM file with the CA certificates that verify other API servers to which this server forwards requests.',
     refused: noPeers,
   },
@@ -170,7 +170,7 @@ export const tuningFlags = {
   },
   'egress-selector-config-file': {
     section: 'Egress selector',
-    type: 'string',
+    type: 'file',
     help: 'EgressSelectorConfiguration file, which defines the proxies for connections to the cluster, the control plane and etcd.',
   },
   'contention-profiling': {

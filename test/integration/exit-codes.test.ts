@@ -42,6 +42,9 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   ...['serve', 'dev', 'status', 'stop', 'assets', 'store', 'auth why', 'doctor'].map(
     (command) => [0, `${command} --help`] as const,
   ),
+  [0, 'help'],
+  [0, 'help auth why'],
+  [2, 'help no-such-command'],
   [0, 'serve --version'],
   [0, 'status'],
   [0, 'stop --all'],

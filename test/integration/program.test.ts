@@ -54,9 +54,22 @@ test('serve --help lists the flags', async () => {
   assert.equal((await run(program, ['serve', '--help=true'])).out, out)
 })
 
+test('keelson help prints the same text as --help', async () => {
+  for (const command of [['dev'], ['auth', 'why']]) {
+    const { code, out } = await run(program, ['help', ...command])
+    assert.equal(code, 0)
+    assert.equal(out, (await run(program, [...command, '--help'])).out)
+    assert.ok(out.startsWith(`Usage: keelson ${command.join(' ')}`), out)
+  }
+  assert.equal((await run(program, ['help'])).out, (await run(program, ['--help'])).out)
+})
+
 for (const [args, hint] of [
   ['sttus', 'did you mean keelson status?'],
   ['store exprt --file=x', 'did you mean keelson store export?'],
+  ['atuh why', 'did you mean keelson auth why?'],
+  ['auth', 'keelson auth needs one of its commands: keelson auth why'],
+  ['help sttus', 'did you mean keelson status?'],
   ['dev help', 'keelson dev --help lists the flags'],
 ] as const)
   test(`the advice for keelson ${args} is ${hint}`, async () => {

@@ -2,15 +2,15 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { serveHelp } from '../../config/serve-help.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { assetsHelp, writeAssets } from '../envtest/assets.ts'
+import { assetsFlags, writeAssets } from '../envtest/assets.ts'
 import { readCommandFlags } from '../../lib/process/command-flags.ts'
-import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
-import { serveHelp } from './serve.ts'
+import { printHelp } from '../../lib/process/command-help.ts'
+import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
 export async function assets(args: readonly string[], parts: CommandContext): Promise<void> {
-  if (asksForHelp(args)) return parts.print(assetsHelp)
-  const { values, rest } = readCommandFlags(args, { values: ['dir'] })
+  const { values, rest } = readCommandFlags(args, assetsFlags)
   const given = values.get('dir')
   if (rest.length > 0 || given === '') {
     return parts.fail(USAGE_FAULT, [
@@ -24,7 +24,7 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
       program: parts.ownCommand,
       standIn: parts.standInCommand,
       version: parts.version,
-      serveHelp: serveHelp(),
+      serveHelp: printHelp(serveHelp()),
       path: parts.env['PATH'] ?? '',
     })
     parts.print(`${folder}\n`)

@@ -11,45 +11,13 @@ import { readKubeconfig } from '../../config/files/kubeconfig.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
+import { whyFlags } from './why-flags.ts'
 import { printable, printWhy } from './why-tree.ts'
 
 /**
  * Maximum time for the request. The server may have to call an authorization webhook several times.
  */
 const TIMEOUT_MS = 60_000
-
-export const whyHelp = `Usage: keelson auth why --as USER VERB TYPE[.GROUP][/NAME] [flags]
-       keelson auth why --as USER VERB /PATH [flags]
-
-Shows which authorizer allows a user to do something, and by which binding and rule. If none does, shows the bindings of the
-user that come closest, and the commands that create the smallest role for the request. TYPE is a plural, singular or short
-name. The exit code is 0 if the user is allowed, and 1 if not. The caller needs the verb get on the path /debug/authorization.
-
-  keelson auth why --as alice get pods -n shop
-  keelson auth why --as alice --as-group ops delete deployments.apps/web -n shop
-  keelson auth why --as system:serviceaccount:shop:bot get /metrics
-
-  --as=user
-        The user whose access is explained. The group system:authenticated is added and, without --as-group, the groups of a service account.
-  --as-group=group, --as-uid=uid, --as-extra=key=value
-        More about the user. Groups and extras may be repeated.
-  -n, --namespace=namespace
-        The namespace of the request. Default: all namespaces, whatever the kubeconfig says.
-  -A, --all-namespaces
-        A request for all namespaces, which is the default.
-  --subresource=name
-        The subresource of the request, such as log of pods.
-  --kubeconfig=file
-        The kubeconfig to use. Default: the first file of KUBECONFIG, or ~/.kube/config.
-  --context=name
-        The context of the kubeconfig to use. Default: its current context.
-  --server=url, --token=token, --certificate-authority=file, --insecure-skip-tls-verify
-        How to reach the server without a kubeconfig.
-  -o, --output=json
-        Print the whole response as JSON.
-  --help
-        Show this text.
-`
 
 export class WhyUsageError extends Error {}
 
@@ -94,22 +62,7 @@ function parseWhy(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: {
-        as: { type: 'string' },
-        'as-group': { type: 'string', multiple: true },
-        'as-uid': { type: 'string' },
-        'as-extra': { type: 'string', multiple: true },
-        namespace: { type: 'string', short: 'n' },
-        'all-namespaces': { type: 'boolean', short: 'A' },
-        subresource: { type: 'string' },
-        kubeconfig: { type: 'string' },
-        context: { type: 'string' },
-        server: { type: 'string' },
-        token: { type: 'string' },
-        'certificate-authority': { type: 'string' },
-        'insecure-skip-tls-verify': { type: 'boolean' },
-        output: { type: 'string', short: 'o' },
-      },
+      options: whyFlags,
     })
   } catch (error) {
     throw new WhyUsageError(messageOf(error))

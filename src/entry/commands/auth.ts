@@ -1,7 +1,7 @@
 import { messageOf } from '../../lib/errors.ts'
-import { authWhy, whyHelp, WhyUsageError } from './auth-why.ts'
+import { authWhy, WhyUsageError } from './auth-why.ts'
 import { defaultKubeconfig } from './own-files.ts'
-import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
+import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
 /**
  * Exit code if the user is not allowed to do something. `kubectl auth can-i` uses the same code.
@@ -9,15 +9,8 @@ import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './comman
 const DENIED = 1
 
 export async function auth(args: readonly string[], parts: CommandContext): Promise<void> {
-  const [command, ...rest] = args
-  if (command !== 'why') {
-    return parts.fail(USAGE_FAULT, [
-      'keelson auth only has the command why: keelson auth why --help lists its flags',
-    ])
-  }
-  if (asksForHelp(rest)) return parts.print(whyHelp)
   try {
-    const explanation = await authWhy(rest, { defaultKubeconfig: defaultKubeconfig(parts.env) })
+    const explanation = await authWhy(args, { defaultKubeconfig: defaultKubeconfig(parts.env) })
     for (const warning of explanation.warnings) parts.report(`Warning: ${warning}\n`)
     parts.print(explanation.text)
     if (!explanation.isAllowed) parts.exit(DENIED)

@@ -3,6 +3,7 @@
  * the exit codes that the commands share.
  */
 import type { Worker } from 'node:worker_threads'
+import type { CommandHelp } from '../../lib/process/command-help.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { LogSink } from '../../lib/telemetry/log-sink.ts'
 import type { Verbosity } from '../../lib/telemetry/verbosity.ts'
@@ -47,6 +48,8 @@ export type CommandContext = {
   /** The command line that starts the substitute for etcd: a program and its first arguments. */
   readonly standInCommand: readonly string[]
   readonly version: string
+  /** All commands, for those that print or describe them. */
+  readonly commands: readonly CommandEntry[]
   /** The thread of the embedded store, if it is already running. */
   readonly storeThread: Worker | undefined
 }
@@ -60,10 +63,28 @@ export type Stopping = {
   stopOnHangup(): void
 }
 
+/** A row of the table of commands (`command-table.ts`). */
+export type CommandEntry = {
+  /** The words that follow `keelson`. */
+  readonly name: string
+  /** A sentence for the list of commands. */
+  readonly summary: string
+  /** Whether the list of commands leaves the command out, because only programs run it. */
+  readonly isHidden?: boolean
+  /** The command whose flags this one also accepts. */
+  readonly alsoTakesFlagsOf?: string
+  readonly help: () => Promise<CommandHelp>
+  readonly load: () => Promise<Command>
+}
+
 export type Command = (args: readonly string[], parts: CommandContext) => Promise<void>
 
+/** Whether the arguments request the help text. `--` ends the flags of Keelson. */
 export const asksForHelp = (args: readonly string[]): boolean =>
-  args.some((argument) => /^(?:-h|--help(?:=(?:1|t|T|true|True|TRUE))?)$/.test(argument))
+  flagsIn(args).some((argument) => /^(?:-h|--help(?:=(?:1|t|T|true|True|TRUE))?)$/.test(argument))
+
+const flagsIn = (args: readonly string[]): readonly string[] =>
+  args.includes('--') ? args.slice(0, args.indexOf('--')) : args
 
 /**
  * Whether the arguments request the version. As in kube-apiserver, `--version` counts without a

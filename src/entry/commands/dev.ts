@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../lib/errors.ts'
-import { devHelp, UsageError } from '../dev/dev-flags.ts'
+import { UsageError } from '../dev/dev-flags.ts'
 import { type DevOutput, plainOutput } from '../dev/dev-output.ts'
 import { startDev } from '../dev/dev.ts'
 import { REQUESTS } from '../dev/request-lines.ts'
@@ -8,12 +8,11 @@ import { systemClock } from '../../lib/time/clock.ts'
 import { collectWhenIdle } from '../../lib/process/collect-when-idle.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { defaultKubeconfig, runningIndex } from './own-files.ts'
-import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
+import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 import type { ProgressLine } from './progress-line.ts'
 import { DETAILS, Verbosity } from '../../lib/telemetry/verbosity.ts'
 
 export async function dev(args: readonly string[], parts: CommandContext): Promise<void> {
-  if (asksForHelp(args)) return parts.print(devHelp)
   const verbosity = new Verbosity(0)
   const line = parts.startProgress()
   let sink = parts.createSink({ format: 'auto', verbosity })

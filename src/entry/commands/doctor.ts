@@ -8,13 +8,12 @@ import {
 } from '../doctor/server-command.ts'
 import { checkMachine } from '../doctor/measure-machine.ts'
 import { countOf, printChecks } from '../doctor/check.ts'
-import { readDoctorFlags, doctorHelp } from '../doctor/doctor-flags.ts'
+import { readDoctorFlags } from '../doctor/doctor-flags.ts'
 import { systemClock } from '../../lib/time/clock.ts'
 import { runningIndex } from './own-files.ts'
-import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
+import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
 export async function doctor(args: readonly string[], parts: CommandContext): Promise<void> {
-  if (asksForHelp(args)) return parts.print(doctorHelp)
   const flags = readDoctorFlags(args)
   if ('faults' in flags) return parts.fail(USAGE_FAULT, flags.faults)
   const command = flags.manifest === undefined ? undefined : readManifest(flags.manifest)

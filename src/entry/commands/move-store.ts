@@ -13,47 +13,7 @@ import { EtcdSource, EtcdTarget } from '../../storage/transfer/etcd-transfer.ts'
 import { existingSource, SqliteTarget } from '../../storage/transfer/sqlite-transfer.ts'
 import type { Target } from '../../storage/transfer/target.ts'
 import { rewriteStore } from './rewrite-store.ts'
-
-/**
- * Default of --revisions-ahead, far more than the number of revisions between an export and the
- * time when clients use the new store.
- */
-const REVISIONS_AHEAD = 100_000
-
-/** Default of --event-ttl, as in `keelson serve`. */
-const EVENT_TTL_SECONDS = 3600
-
-export const storeHelp = `Usage: keelson store export (--etcd-servers=URL | --data-dir=FOLDER) --file=FILE
-       keelson store import (--etcd-servers=URL | --data-dir=FOLDER) --file=FILE
-       keelson store rewrite (--etcd-servers=URL | --data-dir=FOLDER) --encryption-provider-config=FILE
-
-export writes all objects of a cluster at one revision into a new file. Servers may run meanwhile. import writes them into an empty
-etcd or folder that no server uses, and then reads them back to compare them. Both print the number of keys and a hash of keys and
-values. The file contains all Secrets as they are stored.
-
-rewrite writes every value again that is not encrypted with the first key of its resource in the configuration, like an update without
-a change. With etcd, servers with the same configuration may run meanwhile; with a data folder, none may. It can be interrupted and
-started again.
-
-  --etcd-servers=list, --etcd-cafile=file, --etcd-certfile=file, --etcd-keyfile=file,
-  --etcd-user=name, --etcd-password-file=file, --etcd-prefix=path (default /registry)
-        The same as for keelson serve. An import takes the prefix from the file.
-  --data-dir=folder
-        The data folder of keelson serve. For keelson dev, the folder store in its data folder.
-  --file=file
-        The file that export writes and import reads.
-  --replace
-        For import: replace existing data. A folder keeps its old file beside the new one.
-  --revisions-ahead=number (default ${REVISIONS_AHEAD})
-        For import: how far revisions are set beyond those of the export or of the replaced data, so that clients never see a revision
-        twice. Must be larger than the number of writes at the source since the export; 0 if there were none.
-  --encryption-provider-config=file
-        For rewrite: the same as for keelson serve.
-  --event-ttl=seconds (default ${EVENT_TTL_SECONDS})
-        For rewrite: the time to live of Events that are written again.
-  --help
-        Show this text.
-`
+import { EVENT_TTL_SECONDS, REVISIONS_AHEAD, storeCommands, storeFlags } from './store-flags.ts'
 
 export class StoreUsageError extends Error {}
 
@@ -168,9 +128,7 @@ function etcdOf(flags: Flags) {
 
 type Flags = ReturnType<typeof parseFlags>['values']
 
-const commands = ['export', 'import', 'rewrite'] as const
-
-type Command = (typeof commands)[number]
+type Command = (typeof storeCommands)[number]
 
 /**
  * Parses the arguments. `file` is the file of an export or import, or the configuration of a
@@ -178,9 +136,9 @@ type Command = (typeof commands)[number]
  */
 function parse(args: readonly string[]): { command: Command; file: string; flags: Flags } {
   const { values: flags, positionals } = parseFlags(args)
-  const command = commands.find((name) => name === positionals[0])
+  const command = storeCommands.find((name) => name === positionals[0])
   if (command === undefined || positionals.length > 1) {
-    const meant = didYouMean(positionals[0] ?? '', commands, (name) => `keelson store ${name}`)
+    const meant = didYouMean(positionals[0] ?? '', storeCommands, (name) => `keelson store ${name}`)
     throw new StoreUsageError(
       `use keelson store export, import or rewrite: ${meant ?? 'keelson store --help lists their flags'}`,
     )
@@ -215,21 +173,7 @@ function parseFlags(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: {
-        'etcd-servers': { type: 'string' },
-        'etcd-cafile': { type: 'string' },
-        'etcd-certfile': { type: 'string' },
-        'etcd-keyfile': { type: 'string' },
-        'etcd-user': { type: 'string' },
-        'etcd-password-file': { type: 'string' },
-        'etcd-prefix': { type: 'string' },
-        'data-dir': { type: 'string' },
-        file: { type: 'string' },
-        replace: { type: 'boolean' },
-        'revisions-ahead': { type: 'string' },
-        'encryption-provider-config': { type: 'string' },
-        'event-ttl': { type: 'string' },
-      },
+      options: storeFlags,
     })
   } catch (error) {
     throw new StoreUsageError(messageOf(error))

@@ -1,23 +1,14 @@
 import { checkArgs } from '../../config/config.ts'
-import { gateHelp } from '../../config/feature-gates.ts'
-import { helpText } from '../../config/flags.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 import { realEnvironment } from '../../server/environment.ts'
 import { startServer } from '../../server/server.ts'
-import {
-  asksForHelp,
-  asksForVersion,
-  type CommandContext,
-  FAILURE,
-  USAGE_FAULT,
-} from './command-context.ts'
+import { asksForVersion, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 import { ServiceManager } from './service-manager.ts'
 
 const testingFlag = /^--testing(?:=true)?$/
 
 export async function serve(args: readonly string[], parts: CommandContext): Promise<void> {
-  if (asksForHelp(args)) return parts.print(serveHelp())
   if (asksForVersion(args)) return parts.print(`Keelson ${parts.version}, for Kubernetes v1.33\n`)
   if (args.some((argument) => testingFlag.test(argument))) {
     const { serveTesting } = await import('./serve-testing.ts')
@@ -62,5 +53,3 @@ export async function serve(args: readonly string[], parts: CommandContext): Pro
     else parts.fail(FAILURE, [messageOf(error)])
   }
 }
-
-export const serveHelp = (): string => helpText(gateHelp())

@@ -1,11 +1,10 @@
 import { messageOf } from '../../lib/errors.ts'
 import { UsageError } from '../dev/dev-flags.ts'
-import { stopHelp, stopRunning } from '../dev/stop.ts'
+import { stopRunning } from '../dev/stop.ts'
 import { notNoted, runningIndex } from './own-files.ts'
-import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
+import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
 export async function stop(args: readonly string[], parts: CommandContext): Promise<void> {
-  if (asksForHelp(args)) return parts.print(stopHelp)
   const index = runningIndex(parts)
   if (index === undefined) return parts.fail(FAILURE, [notNoted])
   try {

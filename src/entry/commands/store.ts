@@ -1,10 +1,9 @@
 import { systemClock } from '../../lib/time/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { moveStore, storeHelp, StoreUsageError } from './move-store.ts'
-import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
+import { moveStore, StoreUsageError } from './move-store.ts'
+import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
 export async function store(args: readonly string[], parts: CommandContext): Promise<void> {
-  if (asksForHelp(args)) return parts.print(storeHelp)
   const progress = parts.startProgress()
   try {
     const text = await moveStore(args, { nowMs: systemClock.wallMs(), showProgress: progress.show })

@@ -1,43 +1,78 @@
 /** The flags that only `keelson dev` has. It passes all other flags to `keelson serve`. */
 import type { NamedCommand } from '../../config/parse-args.ts'
-import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
+import {
+  type CommandFlagTable,
+  missingValues,
+  readCommandFlags,
+} from '../../lib/process/command-flags.ts'
+import type { CommandHelp } from '../../lib/process/command-help.ts'
 
 const DATA_DIR = './.keelson'
 const CONTEXT = 'keelson'
 
-export const devHelp = `Usage: keelson dev [flags]
+const devFlags = {
+  'data-dir': {
+    type: 'string',
+    value: 'folder',
+    shownDefault: DATA_DIR,
+    help: 'The folder for certificates, the kubeconfig and all objects. Remove it to start from scratch.',
+  },
+  ephemeral: {
+    type: 'boolean',
+    help: 'Keep objects in memory, and everything else in a temporary folder that is removed at the end. With --data-dir, certificates are kept there.',
+  },
+  reset: {
+    type: 'boolean',
+    help: 'Delete all objects of the folder before the start. Its certificates and the kubeconfig stay. Not with --etcd-servers.',
+  },
+  'secure-port': {
+    type: 'string',
+    value: 'port',
+    help: 'The port to serve on; 0 means any free port. Default: the port of the last start in the folder, else 6443, else any free port.',
+  },
+  'kubeconfig-merge': {
+    type: 'boolean',
+    help: 'Add a context to the kubeconfig that kubectl reads (the first file of KUBECONFIG, or ~/.kube/config), and make it the current one. Everything else in that file stays. An entry of the same name that belongs to another server is not replaced: the start fails. With --ephemeral and without --data-dir, the context is removed when the server stops, and the previous context becomes the current one again.',
+  },
+  context: {
+    type: 'string',
+    value: 'name',
+    shownDefault: CONTEXT,
+    help: 'The name of that context, and of the context in the kubeconfig of the folder.',
+  },
+  etcd: {
+    type: 'string',
+    value: 'program',
+    help: 'Start this etcd and keep objects there; --etcd=etcd means the one on the PATH. A folder that has data of etcd is served from etcd without this flag. Not with --ephemeral.',
+  },
+} as const satisfies CommandFlagTable
 
-Starts the API server on this machine, with its own store, and writes a kubeconfig for it. Ctrl-C stops it. The next start uses
-the same data. Several servers can run at once, each in its own folder.
+/** Flags of `keelson serve` that have another meaning here, or that users need often. */
+const passedFlags: CommandFlagTable = {
+  'etcd-servers': {
+    type: 'string',
+    value: 'list',
+    help: 'Keep objects in an etcd that already runs. Not with --ephemeral.',
+  },
+  v: {
+    type: 'string',
+    short: 'v',
+    value: 'level',
+    help: '-v or -v=1 prints a line for each request of a client. From level 2 on, the log is that of keelson serve.',
+  },
+}
 
-  --data-dir=folder (default ${DATA_DIR})
-        The folder for certificates, the kubeconfig and all objects. Remove it to start from scratch.
-  --ephemeral
-        Keep objects in memory, and everything else in a temporary folder that is removed at the end. With --data-dir, certificates are kept there.
-  --reset
-        Delete all objects of the folder before the start. Its certificates and the kubeconfig stay. Not with --etcd-servers.
-  --secure-port=port
-        The port to serve on; 0 means any free port. Default: the port of the last start in the folder, else 6443, else any free port.
-  --kubeconfig-merge
-        Add a context to the kubeconfig that kubectl reads (the first file of KUBECONFIG, or ~/.kube/config), and make it the current one. Everything else in
-        that file stays. An entry of the same name that belongs to another server is not replaced: the start fails. With --ephemeral and
-        without --data-dir, the context is removed when the server stops, and the previous context becomes the current one again.
-  --context=name (default ${CONTEXT})
-        The name of that context, and of the context in the kubeconfig of the folder.
-  --etcd=program
-        Start this etcd and keep objects there; --etcd=etcd means the one on the PATH. A folder that has data of etcd is served from etcd without this flag.
-        Not with --ephemeral.
-  --etcd-servers=list
-        Keep objects in an etcd that already runs. Not with --ephemeral.
-  -v, --v=level
-        -v or -v=1 prints a line for each request of a client. From level 2 on, the log is that of keelson serve.
-  --help
-        Show this text.
+export const devHelp: CommandHelp = {
+  usage: ['keelson dev [flags]'],
+  description: `Starts the API server on this machine, with its own store, and writes a kubeconfig for
+it. Ctrl-C stops it. The next start uses the same data. Several servers can run at once, each in its
+own folder.`,
+  sections: [{ flags: { ...devFlags, ...passedFlags } }],
+  notes: `All flags of keelson serve are also accepted (keelson serve --help): --bind-address (default
+127.0.0.1), --feature-gates …
 
-All flags of keelson serve are also accepted (keelson serve --help): --bind-address (default 127.0.0.1), --feature-gates …
-
-keelson status lists the running servers, keelson stop stops them.
-`
+keelson status lists the running servers, keelson stop stops them.`,
+}
 
 export class UsageError extends Error {
   readonly faults: readonly string[]
@@ -64,15 +99,10 @@ export type DevFlags = {
   readonly rest: readonly string[]
 }
 
-const names = {
-  values: ['data-dir', 'etcd', 'context', 'secure-port'],
-  switches: ['ephemeral', 'reset', 'kubeconfig-merge'],
-} as const
-
 /** The name and the flags of the command, for the errors of the flags that it passes on. */
 export const devCommand: NamedCommand = {
   command: 'keelson dev',
-  ownFlags: [...names.values, ...names.switches],
+  ownFlags: Object.keys(devFlags),
 }
 
 /** Names that kubectl and shells accept without quotation marks. */
@@ -81,7 +111,7 @@ const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text)
 
 /** Parses the arguments. Throws a UsageError if they are invalid. */
 export function splitArgs(args: readonly string[]): DevFlags {
-  const { values: found, on, rest: unknown } = readCommandFlags(args, names)
+  const { values: found, on, rest: unknown } = readCommandFlags(args, devFlags)
   const rest = withVerbosity(unknown)
   const port = found.get('secure-port')
   const hasServers = rest.some((argument) => /^--etcd-servers(=|$)/.test(argument))

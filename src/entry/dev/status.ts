@@ -1,15 +1,15 @@
 /** `keelson status`: prints the running servers as a table. */
+import { type CommandFlagTable, outputFlag } from '../../lib/process/command-flags.ts'
+import type { CommandHelp } from '../../lib/process/command-help.ts'
 import type { RunningServer } from './running.ts'
 
-export const statusHelp = `Usage: keelson status [flags]
+export const statusFlags = { output: outputFlag } as const satisfies CommandFlagTable
 
-Lists the servers of keelson dev that this user runs on this machine.
-
-  --output=json
-        Print JSON, for programs.
-  --help
-        Show this text.
-`
+export const statusHelp: CommandHelp = {
+  usage: ['keelson status [flags]'],
+  description: 'Lists the servers of keelson dev that this user runs on this machine.',
+  sections: [{ flags: statusFlags }],
+}
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS

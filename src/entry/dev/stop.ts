@@ -5,21 +5,31 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { platform } from '../../lib/platform/current-platform.ts'
-import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
+import {
+  type CommandFlagTable,
+  missingValues,
+  readCommandFlags,
+} from '../../lib/process/command-flags.ts'
+import type { CommandHelp } from '../../lib/process/command-help.ts'
 import { UsageError } from './dev-flags.ts'
 import { listRunning, type RunningServer } from './running.ts'
 
-export const stopHelp = `Usage: keelson stop [flags]
+const stopFlags = {
+  'data-dir': {
+    type: 'string',
+    value: 'folder',
+    shownDefault: './.keelson',
+    help: 'The folder of the server to stop.',
+  },
+  all: { type: 'boolean', help: 'Stop all servers of keelson dev of this user.' },
+} as const satisfies CommandFlagTable
 
-Stops the keelson dev that runs in the folder. Without --data-dir, and if none runs in the default folder, stops the only one that runs. Data is kept.
-
-  --data-dir=folder (default ./.keelson)
-        The folder of the server to stop.
-  --all
-        Stop all servers of keelson dev of this user.
-  --help
-        Show this text.
-`
+export const stopHelp: CommandHelp = {
+  usage: ['keelson stop [flags]'],
+  description: `Stops the keelson dev that runs in the folder. Without --data-dir, and if none runs in
+the default folder, stops the only one that runs. Data is kept.`,
+  sections: [{ flags: stopFlags }],
+}
 
 /** Maximum wait, which is longer than a server waits for requests in progress. */
 const STOP_MS_MAX = 40_000
@@ -41,7 +51,7 @@ function choose(
   args: readonly string[],
   running: readonly RunningServer[],
 ): readonly RunningServer[] {
-  const flags = readCommandFlags(args, { values: ['data-dir'], switches: ['all'] })
+  const flags = readCommandFlags(args, stopFlags)
   const given = flags.values.get('data-dir')
   const isAll = flags.on.has('all')
   if (flags.rest.length > 0 || (isAll && given !== undefined)) {

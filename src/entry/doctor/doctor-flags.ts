@@ -1,32 +1,56 @@
 /** The flags of `keelson doctor`. */
-import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
+import { flags } from '../../config/flags.ts'
+import {
+  type CommandFlagTable,
+  missingValues,
+  outputFlag,
+  readCommandFlags,
+} from '../../lib/process/command-flags.ts'
+import type { CommandHelp } from '../../lib/process/command-help.ts'
 import type { TlsOptions } from '../../net/grpc/tls.ts'
 
 const DEFAULT_PORT = 6443
 
-export const doctorHelp = `Usage: keelson doctor [flags]
-       keelson doctor --manifest=file
+const doctorFlags = {
+  manifest: {
+    type: 'string',
+    value: 'file',
+    help: 'The manifest of the static pod of kube-apiserver, which kubeadm writes to /etc/kubernetes/manifests, or a unit file of systemd. keelson doctor FILE is the same.',
+  },
+  'secure-port': {
+    type: 'string',
+    value: 'port',
+    shownDefault: `${DEFAULT_PORT}`,
+    help: 'The port on which the server will listen.',
+  },
+  'data-dir': {
+    type: 'string',
+    value: 'folder',
+    shownDefault: './.keelson',
+    help: 'The folder in which the server will store its data.',
+  },
+  'etcd-servers': {
+    type: 'string',
+    value: 'list',
+    help: 'The etcd that the server will use. Its version and its clock are checked.',
+  },
+  'etcd-cafile': { type: 'string', value: 'file', help: flags['etcd-cafile'].help },
+  'etcd-certfile': { type: 'string', value: 'file', help: flags['etcd-certfile'].help },
+  'etcd-keyfile': { type: 'string', value: 'file', help: flags['etcd-keyfile'].help },
+  output: outputFlag,
+} as const satisfies CommandFlagTable
 
-Checks whether Keelson can run on this machine, and prints a line for each check: ok, warning or problem, the measured value, and
-what to do. The exit status is 0 if there is no problem, and 1 if there is one. It changes nothing, and calls only the given etcd.
+export const doctorHelp: CommandHelp = {
+  usage: ['keelson doctor [flags]', 'keelson doctor --manifest=file'],
+  description: `Checks whether Keelson can run on this machine, and prints a line for each check: ok,
+warning or problem, the measured value, and what to do. The exit status is 0 if there is no problem,
+and 1 if there is one. It changes nothing, and calls only the given etcd.
 
-With --manifest, it checks the flags of a kube-apiserver instead: whether Keelson accepts each of them with the same meaning, accepts
-it without effect or refuses it, what changes if Keelson replaces the server, and which files are missing.
-
-  --manifest=file
-        The manifest of the static pod of kube-apiserver, which kubeadm writes to /etc/kubernetes/manifests, or a unit file of systemd.
-        keelson doctor FILE is the same.
-  --secure-port=port (default ${DEFAULT_PORT})
-        The port on which the server will listen.
-  --data-dir=folder (default ./.keelson)
-        The folder in which the server will store its data.
-  --etcd-servers=list, --etcd-cafile=file, --etcd-certfile=file, --etcd-keyfile=file
-        The etcd that the server will use. Its version and its clock are checked.
-  --output=json
-        Print JSON, for programs.
-  --help
-        Show this text.
-`
+With --manifest, it checks the flags of a kube-apiserver instead: whether Keelson accepts each of
+them with the same meaning, accepts it without effect or refuses it, what changes if Keelson
+replaces the server, and which files are missing.`,
+  sections: [{ flags: doctorFlags }],
+}
 
 export type DoctorFlags = {
   /** The file whose flags are checked. If undefined, the machine is checked. */
@@ -41,26 +65,15 @@ export type DoctorFlags = {
 export function readDoctorFlags(
   args: readonly string[],
 ): DoctorFlags | { readonly faults: readonly string[] } {
-  const flags = readCommandFlags(args, {
-    values: [
-      'manifest',
-      'secure-port',
-      'data-dir',
-      'etcd-servers',
-      'etcd-cafile',
-      'etcd-certfile',
-      'etcd-keyfile',
-      'output',
-    ],
-  })
-  const { values } = flags
-  const files = flags.rest.filter((argument) => !argument.startsWith('-'))
+  const read = readCommandFlags(args, doctorFlags)
+  const { values } = read
+  const files = read.rest.filter((argument) => !argument.startsWith('-'))
   const manifest = values.get('manifest') ?? files.shift()
-  const rest = [...flags.rest.filter((argument) => argument.startsWith('-')), ...files]
+  const rest = [...read.rest.filter((argument) => argument.startsWith('-')), ...files]
   const port = Number(values.get('secure-port') ?? DEFAULT_PORT)
   const output = values.get('output')
   const faults = [
-    ...missingValues(flags),
+    ...missingValues(read),
     ...rest.map(
       (argument) => `unknown argument ${argument}: keelson doctor --help lists the flags`,
     ),

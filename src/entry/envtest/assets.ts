@@ -14,23 +14,31 @@ import {
 } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { folderError, makeFolders } from '../../lib/process/files.ts'
+import type { CommandFlagTable } from '../../lib/process/command-flags.ts'
+import type { CommandHelp } from '../../lib/process/command-help.ts'
 import { parentVariable } from './parent.ts'
 
-export const assetsHelp = `Usage: keelson assets [flags]
+export const assetsFlags = {
+  dir: {
+    type: 'string',
+    value: 'folder',
+    help: 'The folder to create. Default: a folder below ~/.cache/keelson, or below XDG_CACHE_HOME.',
+  },
+} as const satisfies CommandFlagTable
 
-Prints a folder with kube-apiserver, etcd and kubectl, for tests that start a control plane with controller-runtime's envtest:
+export const assetsHelp: CommandHelp = {
+  usage: ['keelson assets [flags]'],
+  description: `Prints a folder with kube-apiserver, etcd and kubectl, for tests that start a control
+plane with controller-runtime's envtest:
 
   export KUBEBUILDER_ASSETS=$(npx keelson assets)
   go test ./...
 
-kube-apiserver is Keelson. etcd is a stand-in that answers the health checks of envtest: kube-apiserver keeps all objects in its memory until it ends. With
-TEST_ASSET_ETCD=/path/to/etcd, they are kept in that etcd. kubectl is the one on the PATH, if there is one.
-
-  --dir=folder
-        The folder to create. Default: a folder below ~/.cache/keelson, or below XDG_CACHE_HOME.
-  --help
-        Show this text.
-`
+kube-apiserver is Keelson. etcd is a stand-in that answers the health checks of envtest:
+kube-apiserver keeps all objects in its memory until it ends. With TEST_ASSET_ETCD=/path/to/etcd,
+they are kept in that etcd. kubectl is the one on the PATH, if there is one.`,
+  sections: [{ flags: assetsFlags }],
+}
 
 export type AssetsOptions = {
   /** The absolute path of the folder. It is created if it does not exist. */

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { missingValues, readCommandFlags } from './command-flags.ts'
+import { type CommandFlagTable, missingValues, readCommandFlags } from './command-flags.ts'
 
-const names = { values: ['data-dir', 'dir'], switches: ['all'] }
+const flags = {
+  'data-dir': { type: 'string', help: '' },
+  dir: { type: 'string', help: '' },
+  output: { type: 'string', short: 'o', help: '' },
+  all: { type: 'boolean', help: '' },
+} as const satisfies CommandFlagTable
 
 test('arguments are split into values, switches, and the rest in order', () => {
   const args = [
@@ -17,7 +22,7 @@ test('arguments are split into values, switches, and the rest in order', () => {
     '--dir=e=f',
     '--alls',
   ]
-  const { values, on, rest } = readCommandFlags(args, names)
+  const { values, on, rest } = readCommandFlags(args, flags)
   assert.deepEqual(
     [...values],
     [
@@ -29,13 +34,23 @@ test('arguments are split into values, switches, and the rest in order', () => {
   assert.deepEqual(rest, ['x', '--other=1', '--alls'])
 })
 
+test('a flag can be written with its letter', () => {
+  for (const args of [['-o', 'json'], ['-ojson'], ['-o=json'], ['--output', 'json']])
+    assert.deepEqual(readCommandFlags(args, flags), {
+      values: new Map([['output', 'json']]),
+      on: new Set(),
+      rest: [],
+    })
+  assert.deepEqual(readCommandFlags(['-v', '-'], flags).rest, ['-v', '-'])
+})
+
 test('a switch can be turned off again, and does not accept other values', () => {
-  assert.deepEqual([...readCommandFlags(['--all', '--all=false'], names).on], [])
-  assert.deepEqual(readCommandFlags(['--all=maybe'], names).rest, ['--all=maybe'])
+  assert.deepEqual([...readCommandFlags(['--all', '--all=false'], flags).on], [])
+  assert.deepEqual(readCommandFlags(['--all=maybe'], flags).rest, ['--all=maybe'])
 })
 
 test('missing values are reported', () => {
-  assert.deepEqual(missingValues(readCommandFlags(['--dir=', '--data-dir'], names)), [
+  assert.deepEqual(missingValues(readCommandFlags(['--dir=', '--data-dir'], flags)), [
     '--dir needs a value: --dir=…',
     '--data-dir needs a value: --data-dir=…',
   ])

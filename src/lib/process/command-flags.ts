@@ -1,7 +1,37 @@
 /**
- * Parses the flags of the commands with few flags, such as `keelson dev`. A flag is written as
- * `--name=value` or `--name value`. A switch is written as `--name`; `--name=false` turns it off.
+ * The flags of the commands with few flags, such as `keelson dev`, and their parser. A flag is
+ * written as `--name=value` or `--name value`, or with its letter. A switch is written as `--name`;
+ * `--name=false` turns it off.
  */
+
+/** A flag. The properties `type`, `short` and `multiple` are those of Node's `parseArgs`. */
+export type CommandFlag = {
+  /** A flag of type boolean is a switch. */
+  readonly type: 'string' | 'boolean'
+  /** The letter of the short form. */
+  readonly short?: string
+  readonly multiple?: boolean
+  /** A word for the value in the help text. Shells complete paths for `file` and `folder`. */
+  readonly value?: string
+  /** The values that the flag accepts, if there are only a few. */
+  readonly choices?: readonly string[]
+  /** Whether the value is a list of choices, separated by commas. */
+  readonly isList?: boolean
+  /** The default in the help text. */
+  readonly shownDefault?: string
+  readonly help: string
+}
+
+export type CommandFlagTable = { readonly [name: string]: CommandFlag }
+
+/** The flag of commands that print JSON on request. */
+export const outputFlag = {
+  type: 'string',
+  short: 'o',
+  value: 'json',
+  choices: ['json'],
+  help: 'Print JSON, for programs.',
+} as const satisfies CommandFlag
 
 export type CommandFlags = {
   /**
@@ -15,30 +45,32 @@ export type CommandFlags = {
   readonly rest: readonly string[]
 }
 
-export type FlagNames = {
-  readonly values?: readonly string[]
-  readonly switches?: readonly string[]
-}
-
-export function readCommandFlags(
-  args: readonly string[],
-  { values = [], switches = [] }: FlagNames,
-): CommandFlags {
+export function readCommandFlags(args: readonly string[], flags: CommandFlagTable): CommandFlags {
   const found = new Map<string, string>()
   const on = new Set<string>()
   const rest: string[] = []
   const left = [...args]
   for (let argument = left.shift(); argument !== undefined; argument = left.shift()) {
-    const [, name = '', inline] = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(argument) ?? []
-    // limit: `switches` has only the few flags of a command, so each search is short
-    const isSwitch = switches.includes(name)
-    // limit: `values` has only the few flags of a command, so each search is short
-    if (values.includes(name)) found.set(name, inline ?? left.shift() ?? '')
-    else if (isSwitch && (inline ?? 'true') === 'true') on.add(name)
-    else if (isSwitch && inline === 'false') on.delete(name)
+    const [, name = '', inline] = longFlag.exec(argument) ?? shortFlagOf(argument, flags)
+    const type = Object.hasOwn(flags, name) ? flags[name]?.type : undefined
+    if (type === 'string') found.set(name, inline ?? left.shift() ?? '')
+    else if (type === 'boolean' && (inline ?? 'true') === 'true') on.add(name)
+    else if (type === 'boolean' && inline === 'false') on.delete(name)
     else rest.push(argument)
   }
   return { values: found, on, rest }
+}
+
+const longFlag = /^--([a-z-]+)(?:=([\s\S]*))?$/
+const shortFlag = /^-([a-zA-Z])=?([\s\S]+)?$/
+
+/** Returns the argument, the name and the value of a short form such as `-ojson`. */
+function shortFlagOf(argument: string, flags: CommandFlagTable): readonly (string | undefined)[] {
+  const [, letter, inline] = shortFlag.exec(argument) ?? []
+  const found = Object.entries(flags).find(
+    ([, { short }]) => short !== undefined && short === letter,
+  )
+  return [argument, found?.[0], inline]
 }
 
 /** Returns an error for each flag whose value is missing. */

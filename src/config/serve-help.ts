@@ -1,0 +1,48 @@
+/** Describes `keelson serve` and its flags for the help text, the manual page and completions. */
+import type { CommandFlag } from '../lib/process/command-flags.ts'
+import type { CommandHelp, FlagSection } from '../lib/process/command-help.ts'
+import { gateChoices, gateHelp } from './feature-gates.ts'
+import type { Flag } from './flag.ts'
+import { becomesOf, flags } from './flags.ts'
+
+export const serveHelp = (): CommandHelp => ({
+  usage: [
+    'keelson serve --etcd-servers=URL [flags]',
+    'keelson serve --data-dir=FOLDER [flags]',
+    'keelson serve --store=memory [flags]',
+    'keelson serve --testing [flags]',
+  ],
+  description: `Serves the Kubernetes API, with objects in etcd or in a store of its own. The flags
+are those of kube-apiserver, and a few more. Flags that are not listed are rejected.`,
+  sections: serveSections(),
+  notes: `Supported feature gates, with their stage and default. Setting a gate of stage GA or
+DEPRECATED logs a warning. All other gates of kube-apiserver that are not locked are accepted and
+have no effect, except a few that cannot be enabled.
+
+${gateHelp()
+  .map((line) => `  ${line}`)
+  .join('\n')}`,
+})
+
+function serveSections(): FlagSection[] {
+  const sections = Map.groupBy(Object.entries(flags), ([, { section }]) => section)
+  return [...sections].map(([title, entries]) => ({
+    title,
+    flags: Object.fromEntries(entries.map(([name, flag]) => [name, toCommandFlag(name, flag)])),
+  }))
+}
+
+function toCommandFlag(name: string, flag: Flag): CommandFlag {
+  const { type, default: shownDefault } = flag
+  const choices = name === 'feature-gates' ? gateChoices() : flag.choices
+  return {
+    type: type === 'boolean' ? 'boolean' : 'string',
+    ...(name === 'v' && { short: 'v' }),
+    // Each value of this list is the name of a file.
+    value: name === 'service-account-key-file' ? 'file' : type,
+    ...(choices !== undefined && { choices }),
+    isList: type === 'list' || type === 'map',
+    ...(shownDefault !== undefined && { shownDefault }),
+    help: `${flag.help}${becomesOf(flag)}`,
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The table of commands, in the order of `keelson --help`. The dispatch, the help texts, the
+ * reference page, the manual pages and the completions of shells use it. A row names the modules of
+ * a command, which are loaded only for that command.
+ */
+import type { CommandEntry } from './command-context.ts'
+
+const serveHelp = async () => (await import('../../config/serve-help.ts')).serveHelp()
+
+export const commandTable: readonly CommandEntry[] = [
+  {
+    name: 'dev',
+    summary: 'Start the API server on this machine, with a kubeconfig.',
+    alsoTakesFlagsOf: 'serve',
+    help: async () => (await import('../dev/dev-flags.ts')).devHelp,
+    load: async () => (await import('./dev.ts')).dev,
+  },
+  {
+    name: 'status',
+    summary: 'List the servers that keelson dev runs on this machine.',
+    help: async () => (await import('../dev/status.ts')).statusHelp,
+    load: async () => (await import('./status.ts')).status,
+  },
+  {
+    name: 'stop',
+    summary: 'Stop servers of keelson dev.',
+    help: async () => (await import('../dev/stop.ts')).stopHelp,
+    load: async () => (await import('./stop.ts')).stop,
+  },
+  {
+    name: 'serve',
+    summary: 'Serve the Kubernetes API on etcd, or from a folder.',
+    help: serveHelp,
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'assets',
+    summary: 'Print a folder for KUBEBUILDER_ASSETS, for tests with envtest.',
+    help: async () => (await import('../envtest/assets.ts')).assetsHelp,
+    load: async () => (await import('./assets.ts')).assets,
+  },
+  {
+    name: 'store',
+    summary: 'Copy a cluster between etcd, a data folder and a file, or encrypt it.',
+    help: async () => (await import('./store-flags.ts')).storeHelp,
+    load: async () => (await import('./store.ts')).store,
+  },
+  {
+    name: 'auth why',
+    summary: 'Show why a user may or may not do something.',
+    help: async () => (await import('./why-flags.ts')).whyHelp,
+    load: async () => (await import('./auth.ts')).auth,
+  },
+  {
+    name: 'doctor',
+    summary: 'Check this machine.',
+    help: async () => (await import('../doctor/doctor-flags.ts')).doctorHelp,
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
+    name: 'help',
+    summary: 'Show the help text of a command.',
+    help: async () => (await import('./help.ts')).helpHelp,
+    load: async () => (await import('./help.ts')).help,
+  },
+  {
+    name: 'kube-apiserver',
+    summary: 'Serve the Kubernetes API for envtest.',
+    isHidden: true,
+    help: serveHelp,
+    load: async () => (await import('./kube-apiserver.ts')).kubeApiServer,
+  },
+]
