@@ -4,9 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +13,7 @@ import { after, before, test } from 'node:test'
 import { EtcdProcess, freePorts } from '../support/harness/etcd.ts'
 import { keelsonProgram } from '../support/harness/keelson.ts'
 import { Authority, type IssuedCertificate } from '../support/harness/issued-certificate.ts'
+import { writeKubeadmFiles } from '../support/harness/kubeadm-files.ts'
 import { until } from '../support/harness/until.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -46,7 +46,7 @@ let reported = ''
 
 before(async () => {
   const etcdAuthority = new Authority('etcd-ca')
-  fill(etcdAuthority)
+  writeKubeadmFiles(pki, { authority, frontProxyAuthority, etcdAuthority })
   const [serverPort = 0, client = 0, peer = 0, metrics = 0] = await freePorts(4)
   port = serverPort
   await startEtcd(client, peer, metrics)
@@ -75,51 +75,6 @@ before(async () => {
   )
 })
 after(() => parts.disposeAsync())
-
-/** Writes the files below /etc/kubernetes/pki, with the names and subjects that kubeadm uses. */
-function fill(etcdAuthority: Authority): void {
-  mkdirSync(join(pki, 'etcd'), { recursive: true })
-  const put = (name: string, { certificatePem, keyPem }: IssuedCertificate): void => {
-    writeFileSync(join(pki, `${name}.crt`), certificatePem)
-    writeFileSync(join(pki, `${name}.key`), keyPem, { mode: 0o600 })
-  }
-  writeFileSync(join(pki, 'ca.crt'), authority.certificatePem)
-  writeFileSync(join(pki, 'front-proxy-ca.crt'), frontProxyAuthority.certificatePem)
-  writeFileSync(join(pki, 'etcd', 'ca.crt'), etcdAuthority.certificatePem)
-  const names = [
-    'kubernetes',
-    'kubernetes.default',
-    'kubernetes.default.svc',
-    'kubernetes.default.svc.cluster.local',
-  ]
-  put(
-    'apiserver',
-    authority.issue({
-      cn: 'kube-apiserver',
-      usage: ['server'],
-      hosts: [...names, '10.96.0.1', '127.0.0.1'],
-    }),
-  )
-  put(
-    'apiserver-kubelet-client',
-    authority.issue({ cn: 'kube-apiserver-kubelet-client', o: ['kubeadm:cluster-admins'] }),
-  )
-  put('front-proxy-client', frontProxyAuthority.issue({ cn: 'front-proxy-client' }))
-  put('apiserver-etcd-client', etcdAuthority.issue({ cn: 'kube-apiserver-etcd-client' }))
-  put(
-    'etcd/server',
-    etcdAuthority.issue({
-      cn: 'node',
-      usage: ['server', 'client'],
-      hosts: ['localhost', '127.0.0.1'],
-    }),
-  )
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  writeFileSync(join(pki, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
-  writeFileSync(join(pki, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), {
-    mode: 0o600,
-  })
-}
 
 /** Starts an etcd with those flags of kubeadm's etcd that affect clients. */
 async function startEtcd(client: number, peer: number, metrics: number): Promise<void> {
