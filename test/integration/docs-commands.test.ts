@@ -67,7 +67,8 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
   try {
     await mkdir(join(folder, 'bin'))
     await symlink(keelsonProgram, join(folder, 'bin', 'keelson'))
-    for (const name of ['docs', 'clients']) await symlink(join(root, name), join(folder, name))
+    for (const name of ['docs', 'clients', 'deploy'])
+      await symlink(join(root, name), join(folder, name))
     await installPackages(join(folder, 'node_modules'))
     const [port = 0] = await freePorts(1)
     await runBlocks(blocks, {

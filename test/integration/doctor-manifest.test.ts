@@ -107,11 +107,11 @@ test('a missing file is a problem that names the file', async () => {
   assert.match(output, /^problem +--service-account-key-file +\S+\/pki\/sa\.pub does not exist: /m)
 })
 
-test('a file that cannot be read, or that is no manifest, is named', async () => {
+test('a file that cannot be read, or is not a manifest, is named', async () => {
   const missing = await doctor(join(folder, 'none.yaml'))
   assert.match(missing.output, /none\.yaml: no such file/)
   assert.equal(missing.code, 1)
   const other = join(folder, 'other.yaml')
-  writeFileSync(other, 'apiVersion: v1\nkind: Pod\nspec: {}\n')
+  writeFileSync(other, 'apiVersion: v1\nkind: Pod\nmetadata: { name: a }\n')
   assert.match((await doctor(other)).output, /neither a unit file nor a Pod/)
 })
