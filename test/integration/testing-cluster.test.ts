@@ -128,7 +128,7 @@ suite('a keelson/testing cluster', () => {
       what: 'the impossible',
     })
     await assert.rejects(waiting, {
-      message: 'timed out after 50 ms waiting for the impossible',
+      message: /^timed out after 50 ms waiting for the impossible\n/,
       cause: why,
     })
   })

@@ -13,6 +13,8 @@ import { Restores } from '../../lib/concurrency/restores.ts'
 import type { Certificate } from '../../lib/x509/certificates.ts'
 import { rootOf } from '../../storage/keys.ts'
 import { type EngineState, MemoryEngine } from '../../storage/memory/memory-engine.ts'
+import type { ApiClient } from '../apply/api-client.ts'
+import { ResourceTypes } from '../apply/resource-types.ts'
 import { apply, type ApplySource } from './apply.ts'
 import { boot, type BootedServer } from './boot.ts'
 import { checkNode } from './check-node.ts'
@@ -27,6 +29,7 @@ import {
   issueClient,
   type TestUser,
 } from './credentials.ts'
+import { Expectation, type ObjectReference } from './expectation.ts'
 import { LazyListener } from './lazy-listener.ts'
 import { Faults, type FrozenServer } from './faults.ts'
 import { History } from './history.ts'
@@ -35,7 +38,8 @@ import { InitialStates } from './initial-states.ts'
 import type { HistoryFilter } from './recorded-request.ts'
 import { isSameObject, Snapshot } from './snapshot.ts'
 import type { TimelineEntry } from './timeline.ts'
-import { type NotYet, waitFor, type WaitOptions } from './wait-for.ts'
+import type { NotYet, WaitOptions } from './wait-for.ts'
+import { Waits } from './waits.ts'
 import type { StoredObject, Write } from './write.ts'
 import { Writes } from './writes.ts'
 
@@ -115,6 +119,12 @@ export class Cluster implements AsyncDisposable {
   readonly #engine: MemoryEngine
   readonly #history: History
   readonly #writes = new Writes()
+  readonly #waits = new Waits({
+    onWrite: (run) => this.#writes.onNext(run),
+    timeline: (filter) => this.timeline(filter),
+  })
+  readonly #client: ApiClient = (request) => this.request(request)
+  readonly #types = new ResourceTypes(this.#client)
   readonly #restores = new Restores()
   /** The state before the first write of the test, to which `reset` returns. */
   #begun: EngineState | undefined
@@ -209,6 +219,7 @@ export class Cluster implements AsyncDisposable {
   async request<T = unknown>(request: TestRequest): Promise<TestResponse<T>> {
     const { handle } = await this.#run()
     this.#beforeRequest(request.method ?? 'GET')
+    this.#waits.noteRead(request.path)
     return await this.#restores.begin(() => ask<T>(handle, request, this.#history))
   }
 
@@ -219,16 +230,30 @@ export class Cluster implements AsyncDisposable {
    * an error that names the file, the line and the reason.
    */
   apply(source: ApplySource): Promise<StoredObject[]> {
-    return apply(source, (request) => this.request(request))
+    return apply(source, this.#client)
   }
 
   /**
    * Waits until the condition returns a value that is not empty, and returns that value. The
    * condition is checked at each write and several times a second. If the condition throws, it is
-   * checked again.
+   * checked again. If it does not hold in time, the error contains its last value, and the last
+   * writes and refused requests of the objects that it reads with `cluster.request`. If it reads no
+   * objects in this way, the error contains those of all objects.
    */
   waitFor<T>(condition: () => T | NotYet | Promise<T | NotYet>, options?: WaitOptions): Promise<T> {
-    return waitFor(condition, (run) => this.#writes.onNext(run), options)
+    return this.#waits.wait(condition, options)
+  }
+
+  /**
+   * Returns checks of an object, each of which waits until it holds. Example:
+   * `await cluster.expect(pod).toHaveCondition('Ready', 'True')`.
+   */
+  expect(object: ObjectReference): Expectation {
+    return new Expectation(object, {
+      client: this.#client,
+      types: this.#types,
+      waits: this.#waits,
+    })
   }
 
   /**

@@ -26,7 +26,7 @@ import {
 } from './recorded-request.ts'
 import { Refusals, type RefusedResponse } from './refusals.ts'
 import { mergeTimeline, type TimelineEntry } from './timeline.ts'
-import type { FieldOwner, StoredObject, Write } from './write.ts'
+import { type FieldOwner, isStoredObject, type StoredObject, type Write } from './write.ts'
 
 type RequestOrigin = {
   readonly request: ApiRequest
@@ -145,7 +145,7 @@ export class History {
         (filter.after !== undefined && kept.event.revision <= Number(filter.after))
       )
         continue
-      const target = targetOf(kept.event.key, this.#options.root)
+      const target = targetOfKey(kept.event.key, this.#options.root)
       if (!isMatchButGroup({ ...target, ...kept.asking }, filter)) continue
       const write = toWrite(kept, target)
       // For a built-in resource, only the object contains the group.
@@ -219,7 +219,7 @@ const bytesOf = ({ event, before, asking }: HistoryEntry): number =>
  * Parses a key: `<root><folder>/[<namespace>/]<name>`. The folder of a custom resource begins with
  * its group, which contains a dot.
  */
-function targetOf(key: Key, root: string): RequestTarget {
+function targetOfKey(key: Key, root: string): RequestTarget {
   const parts = key.slice(root.length).split('/')
   const [first = '', second = ''] = parts
   const isInGroup = first.includes('.') || first === 'services'
@@ -266,19 +266,13 @@ function decode({
 }: Pick<VersionedValue, 'value' | 'revision'>): StoredObject | undefined {
   try {
     const parsed: unknown = parseJson(value)
-    if (!isObject(parsed)) return undefined
+    if (!isStoredObject(parsed)) return undefined
     return { ...parsed, metadata: { ...parsed.metadata, resourceVersion: String(revision) } }
   } catch {
     // Custom resources may be stored as CBOR (feature gate CBORServingAndStorage).
     return undefined
   }
 }
-
-const isObject = (value: unknown): value is StoredObject =>
-  typeof value === 'object' &&
-  value !== null &&
-  'metadata' in value &&
-  typeof value.metadata === 'object'
 
 function ownersOf(object: StoredObject | undefined): FieldOwner[] {
   const entries = object?.metadata.managedFields ?? []

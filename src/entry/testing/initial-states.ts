@@ -46,7 +46,7 @@ export class InitialStates {
     const keys = awaitedKeys(config)
     const areThere = (): boolean => keys.every((key) => engine.peek(key) !== undefined)
     const what = 'the objects that controllers create in the default namespaces'
-    await waitFor(areThere, (run) => writes.onNext(run), { what })
+    await waitFor(areThere, { onWrite: (run) => writes.onNext(run), explain: () => [] }, { what })
   }
 
   /**

@@ -1,3 +1,5 @@
+import type { ResourceInfo } from '../../api/context.ts'
+
 /** The target and the sender of a recorded request. */
 export type RecordedRequest = {
   /** The time according to the clock of the cluster. */
@@ -49,6 +51,14 @@ export type RequestSender = Pick<
 >
 
 export type RequestTarget = Pick<RecordedRequest, 'resource' | 'group' | 'namespace' | 'name'>
+
+/** Returns the target of a request. Unlike in its path, a namespace is not in itself. */
+export const targetOf = ({ plural, group, namespace, name }: ResourceInfo): RequestTarget => ({
+  resource: plural,
+  group,
+  namespace: group === '' && plural === 'namespaces' ? '' : namespace,
+  name,
+})
 
 /** Whether a request matches all fields of a filter, except for `group` and `after`. */
 export function isMatchButGroup(

@@ -5,25 +5,28 @@ import { readVerbs } from '../../api/verbs.ts'
 import { Deque } from '../../lib/collections/deque.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import type { Revision } from '../../storage/engine.ts'
-import { charactersOf, ENTRY_BYTES, type RequestSender } from './recorded-request.ts'
+import {
+  charactersOf,
+  ENTRY_BYTES,
+  type RequestSender,
+  type RequestTarget,
+  targetOf,
+} from './recorded-request.ts'
 
 /** Maximum number of refused requests. An operator that retries without a pause sends many. */
 export const REFUSALS_MAX = 10_000
 /** Maximum size of the refused requests. */
 const BYTES_MAX = 8 << 20
 
-export type Refusal = RequestSender & {
-  readonly timeMs: number
-  /** The latest revision of the database at the time of the response. */
-  readonly revision: Revision
-  readonly resource: string
-  readonly group: string
-  readonly namespace: string
-  readonly name: string
-  readonly code: number
-  readonly reason: string
-  readonly message: string
-}
+export type Refusal = RequestSender &
+  RequestTarget & {
+    readonly timeMs: number
+    /** The latest revision of the database at the time of the response. */
+    readonly revision: Revision
+    readonly code: number
+    readonly reason: string
+    readonly message: string
+  }
 
 /** The response to a request that was refused. */
 export type RefusedResponse = {
@@ -86,16 +89,17 @@ function toRefusal(
   { status, shownStatus }: RefusedResponse,
 ): Refusal {
   // Webhooks, policies and validation may quote the object, but authorization knows only its name.
-  const isSecret = info.group === '' && info.plural === 'secrets'
+  const { resource, group, namespace, name } = targetOf(info)
+  const isSecret = group === '' && resource === 'secrets'
   const message = isSecret && isAuthorized ? '' : (shownStatus?.message ?? '')
   return {
     ...sender,
     timeMs,
     revision,
-    resource: ownText(info.plural),
-    group: ownText(info.group),
-    namespace: ownText(info.namespace),
-    name: ownText(info.name || (shownStatus?.details?.name ?? '')),
+    resource: ownText(resource),
+    group: ownText(group),
+    namespace: ownText(namespace),
+    name: ownText(name || (shownStatus?.details?.name ?? '')),
     code: status,
     reason: shownStatus?.reason ?? '',
     message: ownText(message),

@@ -2,20 +2,41 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from './wait-for.ts'
 
-const never = (): (() => void) => () => undefined
+const tools = { onWrite: () => () => undefined, explain: () => [] }
 
 test('waitFor returns the first value that is not empty', async () => {
   let asked = 0
-  assert.equal(await waitFor(() => (++asked < 3 ? undefined : 'it'), never), 'it')
-  assert.equal(await waitFor(() => 'it', never, { timeoutMs: 0 }), 'it')
-  assert.equal(await waitFor(async () => 'it', never, { timeoutMs: Infinity }), 'it')
+  assert.equal(await waitFor(() => (++asked < 3 ? undefined : 'it'), tools), 'it')
+  assert.equal(await waitFor(() => 'it', tools, { timeoutMs: 0 }), 'it')
+  assert.equal(await waitFor(async () => 'it', tools, { timeoutMs: Infinity }), 'it')
 })
 
-test('if the condition never holds, waitFor fails at the timeout with the last error as the cause', async () => {
+test('if the condition never holds, the error contains the condition, its last value and the reasons', async () => {
+  const text = '() =>\n  get() === 200'
+  const waiting = waitFor(
+    () => false,
+    { ...tools, explain: () => ['the last writes:', '  a write'], text },
+    { timeoutMs: 50 },
+  )
+  await assert.rejects(waiting, (error: Error) => {
+    assert.equal(
+      error.message,
+      `timed out after 50 ms waiting for the condition
+  condition: () => get() === 200
+  last value: false
+  the last writes:
+    a write`,
+    )
+    assert.ok(!('cause' in error))
+    return true
+  })
+})
+
+test('if the condition throws until the timeout, the last error is the cause', async () => {
   const wrong = new Error('not there')
-  const waiting = waitFor(() => Promise.reject(wrong), never, { timeoutMs: 50, what: 'the pod' })
+  const waiting = waitFor(() => Promise.reject(wrong), tools, { timeoutMs: 50, what: 'the pod' })
   await assert.rejects(waiting, {
-    message: 'timed out after 50 ms waiting for the pod',
+    message: 'timed out after 50 ms waiting for the pod\n  last error: not there',
     cause: wrong,
   })
 })
@@ -23,7 +44,7 @@ test('if the condition never holds, waitFor fails at the timeout with the last e
 test('if the promise of the condition never settles, waitFor fails at the timeout', {
   timeout: 20_000,
 }, async () => {
-  const waiting = waitFor(() => new Promise<never>(() => undefined), never, {
+  const waiting = waitFor(() => new Promise<never>(() => undefined), tools, {
     timeoutMs: 50,
     what: 'the pod',
   })

@@ -2,7 +2,9 @@
  * Waits for a condition. It is checked at each write, and also periodically because it may depend
  * on state outside the cluster.
  */
+import { messageOf } from '../../lib/errors.ts'
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
+import { cut, describeValue } from './explain-wait.ts'
 
 export type WaitOptions = {
   /**
@@ -25,31 +27,45 @@ export type NotYet = undefined | null | false | '' | 0
 /** Calls `run` once, at the next write. Returns a function that cancels the call. */
 export type OnWrite = (run: () => void) => () => void
 
+export type Condition<T> = () => T | NotYet | Promise<T | NotYet>
+
+/** The tools of a wait, apart from its options. */
+export type WaitTools = {
+  readonly onWrite: OnWrite
+  /** The source text of the condition, for the error message. */
+  readonly text?: string | undefined
+  /** Describes the last value. By default, the value is printed. */
+  readonly describe?: (() => string) | undefined
+  /** Returns lines for the error message that explain why the condition does not hold. */
+  readonly explain: () => readonly string[]
+}
+
 /**
  * Returns the first value of the condition that is not empty. If the condition throws, it is
  * checked again. If it never holds, the returned error has the last error of the condition as its
  * cause.
  */
 export async function waitFor<T>(
-  condition: () => T | NotYet | Promise<T | NotYet>,
-  onWrite: OnWrite,
+  condition: Condition<T>,
+  tools: WaitTools,
   { timeoutMs = TIMEOUT_MS, what = 'the condition' }: WaitOptions = {},
 ): Promise<T> {
   const endMs = performance.now() + timeoutMs
+  let last: CheckResult<T | NotYet> = { isLate: true }
   for (;;) {
     const next = Promise.withResolvers<void>()
     // The callback is registered before the condition is checked, so that no write is missed.
-    const leave = onWrite(next.resolve)
+    const leave = tools.onWrite(next.resolve)
     const timer = setTimeout(next.resolve, POLL_MS)
     try {
-      const { value, cause, isLate } = await check(condition, endMs)
-      if (holds(value)) return value
-      if (performance.now() >= endMs || isLate === true) {
-        const why = isLate === true ? ': the last check did not finish' : ''
-        throw new Error(
-          `timed out after ${timeoutMs} ms waiting for ${what}${why}`,
-          cause === undefined ? {} : { cause },
-        )
+      const result = await check(condition, endMs)
+      if (holds(result.value)) return result.value
+      const isLate = result.isLate === true
+      if (!isLate) last = result
+      if (performance.now() >= endMs || isLate) {
+        const why = isLate ? ': the last check did not finish' : ''
+        const title = `timed out after ${timeoutMs} ms waiting for ${what}${why}`
+        throw createError(title, last, tools)
       }
       await next.promise
     } finally {
@@ -58,6 +74,27 @@ export async function waitFor<T>(
     }
   }
 }
+
+const CONDITION_CHARACTERS_MAX = 200
+
+/** Creates the error of a wait. `last` is the result of the last check that finished. */
+function createError<T>(title: string, last: CheckResult<T>, tools: WaitTools): Error {
+  const { text, describe = () => describeValue(last.value), explain } = tools
+  const lines = [
+    ...(text === undefined ? [] : [`condition: ${cut(text, CONDITION_CHARACTERS_MAX)}`]),
+    ...(last.isLate === true ? [] : [describeResult(last, describe)]),
+    ...explain(),
+  ]
+  const message = [title, ...lines.map((line) => `  ${line}`)].join('\n')
+  return new Error(message, 'cause' in last ? { cause: last.cause } : {})
+}
+
+const describeResult = <T>(last: CheckResult<T>, describe: () => string): string =>
+  'cause' in last
+    ? `last error: ${cut(messageOf(last.cause), ERROR_CHARACTERS_MAX)}`
+    : `last value: ${describe()}`
+
+const ERROR_CHARACTERS_MAX = 300
 
 type CheckResult<T> = { readonly value?: T; readonly cause?: unknown; readonly isLate?: true }
 

@@ -14,6 +14,12 @@ export type StoredObject = {
   readonly [field: string]: unknown
 }
 
+export const isStoredObject = (value: unknown): value is StoredObject =>
+  typeof value === 'object' &&
+  value !== null &&
+  'metadata' in value &&
+  typeof value.metadata === 'object'
+
 type ManagedFields = {
   readonly manager?: string
   readonly operation?: string
