@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkRequest, checkUser } from './check-request.ts'
+import { checkRequest, checkUser, sourceOf } from './check-request.ts'
 
 test('a request with the fields of TestRequest is valid', () => {
   checkRequest({ path: '/version' })
@@ -31,4 +31,23 @@ test('an error names the invalid field of a user', () => {
     [{ name: 'alice', uid: '1' }, /^user: unknown field "uid"$/],
   ] as const)
     assert.throws(() => checkUser(given, 'user'), { name: 'TypeError', message })
+})
+
+test('manifests are a path, a text or objects', () => {
+  assert.equal(sourceOf({ path: '/config' }), '/config')
+  assert.equal(sourceOf({ text: 'kind: A' }), 'kind: A\n')
+  assert.deepEqual(sourceOf({ objects: [{ kind: 'A' }] }), [{ kind: 'A' }])
+  const oneOf = /^the body must have exactly one of: path, text, objects$/
+  for (const [given, message] of [
+    [{}, oneOf],
+    [{ path: '/a', text: 'a' }, oneOf],
+    [{ path: 'config' }, /^path must be an absolute path$/],
+    [{ path: '/a\n' }, /^path must be/],
+    [{ path: 1 }, /^path must be/],
+    [{ text: 1 }, /^text is not a string$/],
+    [{ objects: {} }, /^objects is not a list$/],
+    [{ objects: ['a'] }, /^objects\[0\] is not an object$/],
+    [{ text: '', force: true }, /^the body: unknown field "force"$/],
+  ] as const)
+    assert.throws(() => sourceOf(given), { name: 'TypeError', message })
 })

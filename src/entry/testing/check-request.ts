@@ -1,4 +1,6 @@
-/** Validates requests and users that a program in another language passes to a cluster. */
+/** Validates requests, users and manifests that a program in another language sends. */
+import { isAbsolute } from 'node:path'
+import type { ApplySource } from './apply.ts'
 import type { TestUser } from './credentials.ts'
 import type { TestRequest } from './own-client.ts'
 
@@ -25,6 +27,28 @@ export function checkUser(given: unknown, what: string): asserts given is TestUs
     throw new TypeError(`${what}: name must be the name of the user`)
   if (!Array.isArray(groups) || groups.some((group) => typeof group !== 'string'))
     throw new TypeError(`${what}: groups is not a list of strings`)
+}
+
+/**
+ * Validates the manifests to apply, like `checkRequest`, and returns them. A path must be absolute,
+ * because the program and the server may have different current folders.
+ */
+export function sourceOf(given: unknown): ApplySource {
+  const { path, text, objects, ...others } = fieldsOf(given, 'the body')
+  refuseOthers(others, 'the body')
+  if ([path, text, objects].filter((one) => one !== undefined).length !== 1)
+    throw new TypeError('the body must have exactly one of: path, text, objects')
+  if (Array.isArray(objects)) {
+    const all: readonly unknown[] = objects
+    return all.map((one, at) => fieldsOf(one, `objects[${at}]`))
+  }
+  if (objects !== undefined) throw new TypeError('objects is not a list')
+  // The line break marks a text that might look like a path.
+  if (typeof text === 'string') return `${text}\n`
+  if (text !== undefined) throw new TypeError('text is not a string')
+  if (typeof path !== 'string' || !isAbsolute(path) || path.includes('\n'))
+    throw new TypeError('path must be an absolute path')
+  return path
 }
 
 function fieldsOf(given: unknown, what: string): Readonly<Record<string, unknown>> {

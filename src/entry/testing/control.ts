@@ -10,8 +10,9 @@ import { fieldsOf, type Fields } from '../../api/object.ts'
 import { objectOf } from '../../api/own-request.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
 import { messageOf } from '../../lib/errors.ts'
+import type { ApplySource } from './apply.ts'
 import { checkEffect, checkMatch } from './check-fault.ts'
-import { checkRequest, checkUser } from './check-request.ts'
+import { checkRequest, checkUser, sourceOf } from './check-request.ts'
 import type { TestClock } from './clock.ts'
 import type { TestUser } from './credentials.ts'
 import type { FaultEffect } from './fault-effect.ts'
@@ -20,7 +21,7 @@ import type { TestRequest, TestResponse } from './own-client.ts'
 import type { HistoryFilter } from './recorded-request.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { TimelineEntry } from './timeline.ts'
-import type { Write } from './write.ts'
+import type { StoredObject, Write } from './write.ts'
 
 const prefix = '/keelson/testing/'
 
@@ -44,6 +45,7 @@ export type ControlledCluster = {
   readonly clock: TestClock
   kubeconfigFor(user: TestUser): Kubeconfig
   request(request: TestRequest): Promise<TestResponse<unknown>>
+  apply(source: ApplySource): Promise<StoredObject[]>
   history(filter: HistoryFilter): Write[]
   timeline(filter: HistoryFilter): TimelineEntry[]
   snapshot(): Snapshot
@@ -163,6 +165,7 @@ export class Control {
         return cluster.request(wanted)
       },
     ],
+    ['POST apply', async (cluster, { body }) => ({ objects: await cluster.apply(sourceOf(body)) })],
     [
       'POST faults',
       (cluster, { body: { match, effect, ...others } }) => {
