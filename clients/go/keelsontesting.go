@@ -1,17 +1,17 @@
-// Package keelsontesting runs a Kubernetes API server for a test. The server is a child process
-// that ends with the test and keeps its objects in memory. Tests can inject faults, move the
-// server's clock, read a history of all writes, and create forks and snapshots. The package needs
-// only Keelson (Node 24.18.1 or newer) and the standard library. docs/testing.md in Keelson's
-// repository explains faults, the clock and the history.
+// Package keelsontesting runs a Kubernetes API server for tests. The server is a child process that
+// ends with the tests and keeps all objects in memory. A test can fork it, restore snapshots, make
+// requests fail, move the clock of the server, and read a history of all writes.
+//
+// The package needs Keelson, which runs on Node 24.18.1 or newer, and only the standard library of
+// Go. The field Kubeconfig of a cluster connects any client, such as client-go:
+//
+//	config, err := clientcmd.RESTConfigFromKubeConfig(cluster.Kubeconfig)
+//
+// The page docs/testing.md of Keelson explains faults, the clock and the history.
 package keelsontesting
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,301 +19,342 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
+	"sync"
 	"time"
 )
 
-// Long enough for a CI machine that stalls for a while.
 const (
+	// requestTimeout limits a request whose context has no deadline. It is long enough for a CI
+	// machine that stalls for a while.
 	requestTimeout = time.Minute
-	stopTimeout    = time.Minute
-	startTimeout   = 2 * time.Minute
+	// waitTimeout limits WaitFor if its context has no deadline.
+	waitTimeout  = 30 * time.Second
+	pollInterval = 25 * time.Millisecond
 )
 
 // Options configures Start. The zero value is valid.
 type Options struct {
-	// Command runs Keelson. If empty, it is the environment variable KEELSON, or "npx keelson".
+	// Command runs Keelson. If it is empty, the environment variable KEELSON contains the command.
+	// If the variable is also empty, the command is "npx keelson".
 	Command []string
-	// Flags are flags of "keelson serve".
+	// Controllers are the names of the controllers to run. If it is nil, all controllers run. An
+	// empty list runs none, like envtest.
+	Controllers []string
+	// Now is the time at which the clock of the server starts. The zero value is the real time.
+	Now time.Time
+	// Flags are further flags of "keelson serve".
 	Flags []string
+	// Stderr receives warnings and errors of the server. If it is nil, it is os.Stderr.
+	Stderr io.Writer
 }
 
-// Cluster is a running API server.
+// User is a user of the server. RBAC determines the permissions of the user.
+type User struct {
+	Name   string   `json:"name"`
+	Groups []string `json:"groups,omitempty"`
+}
+
+// Cluster is a running API server. Start and Fork return one. Its methods are safe for concurrent
+// use.
 type Cluster struct {
-	// URL is "https://127.0.0.1:PORT".
+	// URL is the address of the server, such as "https://127.0.0.1:34567".
 	URL string
-	// Kubeconfig is the content of a kubeconfig, for clientcmd.RESTConfigFromKubeConfig.
+	// Kubeconfig is the content of a kubeconfig for a member of system:masters.
 	Kubeconfig []byte
+	// ServerVersion is the version of Keelson that runs.
+	ServerVersion string
 
-	client *http.Client
-	child  *exec.Cmd
-	stdin  io.Closer
+	admin *http.Client
+	// process is nil for a fork, which runs in the process of its origin.
+	process *process
+
+	mutex sync.Mutex
+	users map[string]*http.Client
 }
 
-// Match selects the requests that a fault applies to. Empty fields match everything.
-type Match struct {
-	Verb      string `json:"verb,omitempty"`
-	Resource  string `json:"resource,omitempty"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
-	After     int    `json:"after,omitempty"`
-	Times     int    `json:"times,omitempty"`
+// Error is a response of the server that refuses a request to control it.
+type Error struct {
+	// Status is the HTTP status.
+	Status int
+	// Message says what is wrong.
+	Message string
 }
 
-// Effect is what a fault does. Exactly one field must be set.
-type Effect struct {
-	Status         int    `json:"status,omitempty"`
-	Conflict       bool   `json:"conflict,omitempty"`
-	DelayMs        int    `json:"delayMs,omitempty"`
-	DropConnection string `json:"dropConnection,omitempty"` // "before" or "after"
-	CloseWatch     bool   `json:"closeWatch,omitempty"`
-	StaleRead      bool   `json:"staleRead,omitempty"`
+func (e *Error) Error() string {
+	return fmt.Sprintf("keelson responded with status %d: %s", e.Status, e.Message)
+}
+
+// Start starts a cluster and returns when it is ready. The context limits only the start: the
+// cluster runs until Stop is called or this process ends.
+func Start(ctx context.Context, options Options) (*Cluster, error) {
+	started, ready, err := startProcess(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("start Keelson: %w", err)
+	}
+	kubeconfig, err := os.ReadFile(ready.Kubeconfig)
+	if err == nil {
+		var cluster *Cluster
+		if cluster, err = newCluster(kubeconfig, ready.Version); err == nil {
+			cluster.process = started
+			return cluster, nil
+		}
+	}
+	started.kill()
+	return nil, fmt.Errorf("start Keelson: %w", err)
+}
+
+func newCluster(kubeconfig []byte, version string) (*Cluster, error) {
+	address, client, err := openKubeconfig(kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig of the cluster: %w", err)
+	}
+	return &Cluster{
+		URL:           address,
+		Kubeconfig:    kubeconfig,
+		ServerVersion: version,
+		admin:         client,
+		users:         map[string]*http.Client{},
+	}, nil
+}
+
+// Stop stops the cluster. For a fork, it stops only the fork. A server that does not stop within a
+// minute is killed.
+func (c *Cluster) Stop() error {
+	defer c.closeConnections()
+	if c.process != nil {
+		return c.process.stop()
+	}
+	return c.control(context.Background(), http.MethodPost, "stop", nil, nil)
+}
+
+func (c *Cluster) closeConnections() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.admin.CloseIdleConnections()
+	for _, client := range c.users {
+		client.CloseIdleConnections()
+	}
+}
+
+// WriteKubeconfig writes the kubeconfig to a file in a folder, such as t.TempDir(), and returns the
+// path of the file.
+func (c *Cluster) WriteKubeconfig(folder string) (string, error) {
+	path := filepath.Join(folder, "kubeconfig")
+	if err := os.WriteFile(path, c.Kubeconfig, 0o600); err != nil {
+		return "", fmt.Errorf("write the kubeconfig: %w", err)
+	}
+	return path, nil
+}
+
+// KubeconfigFor returns the content of a kubeconfig with a client certificate for another user.
+func (c *Cluster) KubeconfigFor(ctx context.Context, user User) ([]byte, error) {
+	var response struct{ Kubeconfig json.RawMessage }
+	if err := c.control(ctx, http.MethodPost, "kubeconfigs", user, &response); err != nil {
+		return nil, fmt.Errorf("issue a kubeconfig for %s: %w", user.Name, err)
+	}
+	return response.Kubeconfig, nil
+}
+
+// Fork returns another cluster that starts with the objects and the clock of this one. After that,
+// changes in one of them do not affect the other. The caller should call Stop on the fork.
+func (c *Cluster) Fork(ctx context.Context) (*Cluster, error) {
+	var response struct{ Kubeconfig json.RawMessage }
+	if err := c.control(ctx, http.MethodPost, "forks", nil, &response); err != nil {
+		return nil, fmt.Errorf("fork the cluster: %w", err)
+	}
+	return newCluster(response.Kubeconfig, c.ServerVersion)
+}
+
+// Snapshot is a state of a cluster that Restore restores.
+type Snapshot struct {
+	cluster *Cluster
+	id      string
+}
+
+// Snapshot saves the current state of the cluster.
+func (c *Cluster) Snapshot(ctx context.Context) (*Snapshot, error) {
+	var response struct{ ID string }
+	if err := c.control(ctx, http.MethodPost, "snapshots", nil, &response); err != nil {
+		return nil, fmt.Errorf("create a snapshot: %w", err)
+	}
+	return &Snapshot{cluster: c, id: response.ID}, nil
+}
+
+// Restore restores the state of the snapshot. Its writes are ordinary writes, so watches receive
+// them and controllers can continue to run.
+func (s *Snapshot) Restore(ctx context.Context) error {
+	if err := s.cluster.control(ctx, http.MethodPost, "snapshots/"+s.id+"/restore", nil, nil); err != nil {
+		return fmt.Errorf("restore a snapshot: %w", err)
+	}
+	return nil
+}
+
+// Delete removes the snapshot from the server.
+func (s *Snapshot) Delete(ctx context.Context) error {
+	if err := s.cluster.control(ctx, http.MethodDelete, "snapshots/"+s.id, nil, nil); err != nil {
+		return fmt.Errorf("delete a snapshot: %w", err)
+	}
+	return nil
+}
+
+// Reset restores the state before the first write of the test. It removes all faults, snapshots and
+// entries of the history. The clock does not change.
+func (c *Cluster) Reset(ctx context.Context) error {
+	if err := c.control(ctx, http.MethodPost, "reset", nil, nil); err != nil {
+		return fmt.Errorf("reset the cluster: %w", err)
+	}
+	return nil
+}
+
+// Now returns the time of the server's clock.
+func (c *Cluster) Now(ctx context.Context) (time.Time, error) {
+	return c.clock(ctx, http.MethodGet, nil)
+}
+
+// AdvanceClock moves the server's clock forward and returns its new time. Events and tokens that
+// are due have expired when it returns. Use WaitFor to wait for the work of controllers.
+func (c *Cluster) AdvanceClock(ctx context.Context, by time.Duration) (time.Time, error) {
+	return c.clock(ctx, http.MethodPost, map[string]any{"advance": by.String()})
+}
+
+func (c *Cluster) clock(ctx context.Context, method string, body any) (time.Time, error) {
+	var response struct{ Now time.Time }
+	if err := c.control(ctx, method, "clock", body, &response); err != nil {
+		return time.Time{}, fmt.Errorf("use the clock: %w", err)
+	}
+	return response.Now, nil
+}
+
+// HistoryFilter selects writes. Empty fields match all writes.
+type HistoryFilter struct {
+	Resource, Group, Namespace, Name string
+	// User is the name of the user.
+	User string
+	Verb string
+	// Source is "client", "test" or "server", as in Write.
+	Source string
+	// After is a resourceVersion. It selects only later writes.
+	After string
 }
 
 // Write is an entry of the history.
 type Write struct {
-	ResourceVersion string `json:"resourceVersion"`
-	Operation       string `json:"operation"`
-	Verb            string `json:"verb"`
-	Group           string `json:"group"`
-	Resource        string `json:"resource"`
-	Subresource     string `json:"subresource"`
-	Namespace       string `json:"namespace"`
-	Name            string `json:"name"`
-	Source          string `json:"source"`
-	UserAgent       string `json:"userAgent"`
-	User            struct {
-		Name   string   `json:"name"`
-		Groups []string `json:"groups"`
-	} `json:"user"`
+	ResourceVersion string    `json:"resourceVersion"`
+	Time            time.Time `json:"time"`
+	// Operation is "create", "update" or "delete".
+	Operation string `json:"operation"`
+	// Verb is the verb of the request. It is empty if no request made the change.
+	Verb        string `json:"verb"`
+	Group       string `json:"group"`
+	Resource    string `json:"resource"`
+	Subresource string `json:"subresource"`
+	Namespace   string `json:"namespace"`
+	Name        string `json:"name"`
+	// Source is "client", "test" for Request, Apply and Restore, or "server" for the server itself
+	// and its controllers.
+	Source string `json:"source"`
+	// User is nil if no request made the change.
+	User      *User  `json:"user"`
+	UserAgent string `json:"userAgent"`
+	// Object is the object after the write. It is empty if the object was deleted.
 	Object json.RawMessage `json:"object"`
+	// Before is the object before the write. It is empty if the object was created.
 	Before json.RawMessage `json:"before"`
-	Owners []struct {
-		Manager     string   `json:"manager"`
-		Operation   string   `json:"operation"`
-		Subresource string   `json:"subresource"`
-		Fields      []string `json:"fields"`
-	} `json:"owners"`
+	Owners []FieldOwner    `json:"owners"`
 }
 
-// Start starts a cluster and returns when it is ready. The caller should call Stop; otherwise the
-// cluster ends with this process.
-func Start(options Options) (*Cluster, error) {
-	command := options.Command
-	if len(command) == 0 {
-		command = strings.Fields(os.Getenv("KEELSON"))
-	}
-	if len(command) == 0 {
-		command = []string{"npx", "keelson"}
-	}
-	args := append(append([]string{}, command[1:]...), "serve", "--testing")
-	child := exec.Command(command[0], append(args, options.Flags...)...)
-	child.Stderr = os.Stderr
-	stdin, err := child.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := child.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := child.Start(); err != nil {
-		return nil, fmt.Errorf("keelson cannot be run: %w", err)
-	}
-	cluster, err := begin(child, stdout)
-	if err != nil {
-		_ = child.Process.Kill()
-		_ = child.Wait()
-		return nil, err
-	}
-	cluster.child, cluster.stdin = child, stdin
-	return cluster, nil
+// FieldOwner lists the fields of an object that a manager owns.
+type FieldOwner struct {
+	Manager     string   `json:"manager"`
+	Operation   string   `json:"operation"`
+	Subresource string   `json:"subresource"`
+	Fields      []string `json:"fields"`
 }
 
-func begin(child *exec.Cmd, stdout io.Reader) (*Cluster, error) {
-	// A child that prints nothing is killed when the timeout expires.
-	timer := time.AfterFunc(startTimeout, func() { _ = child.Process.Kill() })
-	defer timer.Stop()
-	var said struct{ Kubeconfig string }
-	for lines := bufio.NewReader(stdout); said.Kubeconfig == ""; {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return nil, errors.New("keelson did not start: see its output on stderr")
-		}
-		// npx may print other lines first.
-		_ = json.Unmarshal(line, &said)
-	}
-	kubeconfig, err := os.ReadFile(said.Kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	return open(kubeconfig)
-}
-
-type kubeconfigFile struct {
-	Clusters []struct {
-		Cluster struct {
-			Server    string
-			Authority string `json:"certificate-authority-data"`
-		}
-	}
-	Users []struct {
-		User struct {
-			Certificate string `json:"client-certificate-data"`
-			Key         string `json:"client-key-data"`
-		}
-	}
-}
-
-func open(kubeconfig []byte) (*Cluster, error) {
-	var parsed kubeconfigFile
-	if err := json.Unmarshal(kubeconfig, &parsed); err != nil {
-		return nil, err
-	}
-	if len(parsed.Clusters) == 0 || len(parsed.Users) == 0 {
-		return nil, errors.New("the kubeconfig has no cluster or no user")
-	}
-	cluster, user := parsed.Clusters[0].Cluster, parsed.Users[0].User
-	var decoded [3][]byte
-	for i, text := range []string{cluster.Authority, user.Certificate, user.Key} {
-		bytes, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return nil, err
-		}
-		decoded[i] = bytes
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(decoded[0])
-	pair, err := tls.X509KeyPair(decoded[1], decoded[2])
-	if err != nil {
-		return nil, err
-	}
-	config := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
-	client := &http.Client{Transport: transport, Timeout: requestTimeout}
-	return &Cluster{URL: cluster.Server, Kubeconfig: kubeconfig, client: client}, nil
-}
-
-// WriteKubeconfig writes the kubeconfig into a folder, such as t.TempDir(), and returns its path.
-func (c *Cluster) WriteKubeconfig(folder string) (string, error) {
-	path := filepath.Join(folder, "kubeconfig")
-	return path, os.WriteFile(path, c.Kubeconfig, 0o600)
-}
-
-// Fault sets a fault and returns a function that removes it.
-func (c *Cluster) Fault(match Match, effect Effect) (off func() error, err error) {
-	var answer struct{ ID string }
-	body := map[string]any{"match": match, "effect": effect}
-	if err := c.control(http.MethodPost, "faults", body, &answer); err != nil {
-		return nil, err
-	}
-	return func() error { return c.control(http.MethodDelete, "faults/"+answer.ID, nil, nil) }, nil
-}
-
-// ClearFaults removes all faults.
-func (c *Cluster) ClearFaults() error { return c.control(http.MethodDelete, "faults", nil, nil) }
-
-// History returns all writes, or those that match. Keys are resource, group, namespace, name, user,
-// verb, source and after.
-func (c *Cluster) History(match map[string]string) ([]Write, error) {
+// History returns the writes that match, the oldest first.
+func (c *Cluster) History(ctx context.Context, filter HistoryFilter) ([]Write, error) {
 	query := url.Values{}
-	for name, value := range match {
-		query.Set(name, value)
-	}
-	var answer struct{ Writes []Write }
-	err := c.control(http.MethodGet, "history?"+query.Encode(), nil, &answer)
-	return answer.Writes, err
-}
-
-// AdvanceClock moves the server's clock forward.
-func (c *Cluster) AdvanceClock(by time.Duration) error {
-	return c.control(http.MethodPost, "clock", map[string]any{"advance": by.String()}, nil)
-}
-
-// Snapshot saves the current state and returns a function that restores it.
-func (c *Cluster) Snapshot() (restore func() error, err error) {
-	var answer struct{ ID string }
-	if err := c.control(http.MethodPost, "snapshots", nil, &answer); err != nil {
-		return nil, err
-	}
-	return func() error { return c.control(http.MethodPost, "snapshots/"+answer.ID+"/restore", nil, nil) }, nil
-}
-
-// Reset restores a new cluster: its initial objects, no faults and no history.
-func (c *Cluster) Reset() error { return c.control(http.MethodPost, "reset", nil, nil) }
-
-// Fork returns another cluster with the state of this one.
-func (c *Cluster) Fork() (*Cluster, error) {
-	var answer struct{ Kubeconfig json.RawMessage }
-	if err := c.control(http.MethodPost, "forks", nil, &answer); err != nil {
-		return nil, err
-	}
-	return open(answer.Kubeconfig)
-}
-
-// Stop ends the cluster. For a fork, it ends only the fork.
-func (c *Cluster) Stop() error {
-	defer c.client.CloseIdleConnections()
-	if c.child == nil {
-		return c.control(http.MethodPost, "stop", nil, nil)
-	}
-	// The child ends when its standard input is closed.
-	if err := c.stdin.Close(); err != nil {
-		return err
-	}
-	limit, cancel := context.WithTimeout(context.Background(), stopTimeout)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- c.child.Wait() }()
-	select {
-	case err := <-ended:
-		return err
-	case <-limit.Done():
-		_ = c.child.Process.Kill()
-		<-ended
-		return errors.New("keelson did not stop in time, and was killed")
-	}
-}
-
-// Do sends a request with a JSON body to the API server and returns the status and the response
-// body.
-func (c *Cluster) Do(method, path string, body any) (int, []byte, error) {
-	var reader io.Reader
-	if body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return 0, nil, err
+	for name, value := range map[string]string{
+		"resource": filter.Resource, "group": filter.Group, "namespace": filter.Namespace,
+		"name": filter.Name, "user": filter.User, "verb": filter.Verb, "source": filter.Source,
+		"after": filter.After,
+	} {
+		if value != "" {
+			query.Set(name, value)
 		}
-		reader = bytes.NewReader(encoded)
 	}
-	request, err := http.NewRequest(method, c.URL+path, reader)
-	if err != nil {
-		return 0, nil, err
+	var response struct{ Writes []Write }
+	if err := c.control(ctx, http.MethodGet, "history?"+query.Encode(), nil, &response); err != nil {
+		return nil, fmt.Errorf("read the history: %w", err)
 	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := c.client.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	return response.StatusCode, answer, err
+	return response.Writes, nil
 }
 
-func (c *Cluster) control(method, path string, body, result any) error {
-	status, answer, err := c.Do(method, "/keelson/testing/"+path, body)
+// Apply applies the manifests of a folder with its subfolders, or of a file, and returns the
+// applied objects in the order of the manifests. Namespaces and CustomResourceDefinitions are
+// applied first. A folder with a kustomization is built with kustomize or kubectl.
+func (c *Cluster) Apply(ctx context.Context, path string) ([]json.RawMessage, error) {
+	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("apply %s: %w", path, err)
 	}
-	if status >= 300 {
-		var said struct{ Message string }
-		_ = json.Unmarshal(answer, &said)
-		return fmt.Errorf("keelson responded with status %d: %s", status, said.Message)
+	return c.apply(ctx, map[string]any{"path": absolute})
+}
+
+// ApplyText applies manifests like Apply, but from a text of YAML documents or JSON.
+func (c *Cluster) ApplyText(ctx context.Context, text string) ([]json.RawMessage, error) {
+	return c.apply(ctx, map[string]any{"text": text})
+}
+
+// ApplyObjects applies objects like Apply. They are encoded as JSON and must have an apiVersion and
+// a kind, which the typed objects of client-go often lack.
+func (c *Cluster) ApplyObjects(ctx context.Context, objects ...any) ([]json.RawMessage, error) {
+	return c.apply(ctx, map[string]any{"objects": objects})
+}
+
+func (c *Cluster) apply(ctx context.Context, source map[string]any) ([]json.RawMessage, error) {
+	var response struct{ Objects []json.RawMessage }
+	if err := c.control(ctx, http.MethodPost, "apply", source, &response); err != nil {
+		return nil, fmt.Errorf("apply manifests: %w", err)
 	}
-	if result == nil {
-		return nil
+	return response.Objects, nil
+}
+
+// WaitFor calls the condition several times a second until it returns true. An error of the
+// condition does not end the wait. If the context has no deadline, the wait ends after 30 seconds.
+// The returned error contains what, which names the awaited state, and wraps the last error of the
+// condition or else the error of the context.
+func (c *Cluster) WaitFor(
+	ctx context.Context, what string, condition func(context.Context) (bool, error),
+) error {
+	began := time.Now()
+	if _, hasDeadline := ctx.Deadline(); !hasDeadline {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, waitTimeout)
+		defer cancel()
 	}
-	return json.Unmarshal(answer, result)
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	var last error
+	for {
+		isMet, err := condition(ctx)
+		if err == nil && isMet {
+			return nil
+		}
+		// The end of the wait also ends the request of the condition, which does not explain why
+		// the condition is not met.
+		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			if last == nil {
+				last = ctx.Err()
+			}
+			waited := time.Since(began).Round(time.Millisecond)
+			return fmt.Errorf("waited %s for %s: %w", waited, what, last)
+		case <-ticker.C:
+		}
+	}
 }

@@ -102,7 +102,7 @@ test('the documentation names the supported Node versions', () => {
     'docs/test-your-operator.md',
     'CONTRIBUTING.md',
     'clients/go/keelsontesting.go',
-    'clients/python/keelson_testing.py',
+    'clients/python/src/keelson_testing/__init__.py',
   ]
   for (const page of pages)
     assert.ok(read(page).includes(`Node ${first} or newer`), `${page} does not name ${first}`)

@@ -1,0 +1,2 @@
+class KeelsonError(Exception):
+    """The server could not be started, or refused a request to control it."""
