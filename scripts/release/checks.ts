@@ -3,7 +3,7 @@
  * for the version, and all files name the same version of Keelson.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Manifest = {
@@ -31,6 +31,7 @@ const versionPatterns: readonly {
     pattern: /"packages": \{\n {4}"": \{\n {6}"name": "[^"]+",\n {6}"version": "([^"]+)"/g,
   },
   { files: 'clients/python/pyproject.toml', pattern: /^version = "([^"]+)"/gm },
+  { files: 'clients/go/version.go', pattern: /^const Version = "([^"]+)"/gm },
   { files: 'deploy/**/Chart.yaml', pattern: /^(?:version|appVersion): "?([^"\s]+)/gm },
 ]
   .map((row) => ({ ...row, isRequired: true }))
@@ -39,11 +40,6 @@ const versionPatterns: readonly {
       files,
       // Image tags, such as `localhost/keelson:0.1.0`.
       pattern: /\/keelson:(\d[\w.-]*)/g,
-      isRequired: false,
-    })),
-    ['clients/python/*.py', 'clients/go/*.go'].map((files) => ({
-      files,
-      pattern: /^(?:__version__|const Version) = "([^"]+)"/gm,
       isRequired: false,
     })),
   )
@@ -88,7 +84,8 @@ export function changelogSection(
   return { date, notes: `${section.slice(end).trim()}\n` }
 }
 
-function versionFaults(root: string): string[] {
+/** Returns a line for each file that names another version than package.json. */
+export function versionFaults(root: string): string[] {
   const { version } = readManifest(root)
   return versionPatterns.flatMap(({ files, pattern, isRequired }) =>
     globSync(files, { cwd: root }).flatMap((file) => {
@@ -98,6 +95,22 @@ function versionFaults(root: string): string[] {
       return [...others].map(
         (other) => `${file} has the version ${other}, but package.json has ${version}`,
       )
+    }),
+  )
+}
+
+/** Writes the version of package.json to all files that name it. Returns the changed files. */
+export function setVersion(root: string): string[] {
+  const { version } = readManifest(root)
+  return versionPatterns.flatMap(({ files, pattern }) =>
+    globSync(files, { cwd: root }).filter((file) => {
+      const before = readFileSync(join(root, file), 'utf8')
+      const after = before.replaceAll(pattern, (match, old: string) => {
+        const at = match.lastIndexOf(old)
+        return `${match.slice(0, at)}${version}${match.slice(at + old.length)}`
+      })
+      if (after !== before) writeFileSync(join(root, file), after)
+      return after !== before
     }),
   )
 }

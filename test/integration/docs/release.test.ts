@@ -107,6 +107,23 @@ test('a release is rejected if a file names another version', () => {
     )
 })
 
+const setVersion = (...args: string[]) =>
+  spawnSync(process.execPath, [join(copy, 'scripts', 'set-version.ts'), ...args], {
+    encoding: 'utf8',
+  })
+
+test('a script sets the version in all files that name it', () => {
+  replace('package.json', `"version": "${version}"`, '"version": "99.1.0"')
+  const { status, stderr } = setVersion('--check')
+  assert.equal(status, 1)
+  for (const file of ['clients/go/version.go', 'clients/python/pyproject.toml']) {
+    const fault = `${file} has the version ${version}, but package.json has 99.1.0`
+    assert.ok(stderr.includes(`${fault}: run node scripts/set-version.ts\n`), stderr)
+  }
+  assert.match(setVersion().stdout, /^changed clients\/go\/version\.go$/m)
+  assert.deepEqual([setVersion('--check').status, setVersion().stdout], [0, ''])
+})
+
 test('only a commit with the tag of the version can be published', () => {
   const { status, stderr } = release('--publish')
   assert.equal(status, 1)
