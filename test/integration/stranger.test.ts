@@ -21,7 +21,7 @@ import {
 } from '../support/harness/packed.ts'
 import { until } from '../support/harness/until.ts'
 
-const PACKED_BYTES_MAX = 4 << 20
+const PACKED_BYTES_MAX = 3 << 20
 const COMMAND_MS_MAX = 120_000
 const run = promisify(execFile)
 
@@ -42,7 +42,8 @@ after(() => parts.disposeAsync())
 test('the package contains all required files and no others', () => {
   assert.ok(packed.bytes < PACKED_BYTES_MAX, `${packed.bytes} bytes`)
   const others = packed.files.filter(
-    (path) => !/^(bin|dist)\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path),
+    (path) =>
+      !/^(bin|dist|clients)\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path),
   )
   assert.deepEqual(others, [])
   assert.deepEqual(
@@ -50,6 +51,13 @@ test('the package contains all required files and no others', () => {
     [],
   )
   assert.ok(packed.files.includes('dist/program.cjs'))
+  const libraries = packed.files.filter((path) => path.startsWith('clients/'))
+  for (const path of ['go/go.mod', 'go/README.md', 'python/pyproject.toml', 'python/README.md'])
+    assert.ok(libraries.includes(`clients/${path}`), path)
+  assert.deepEqual(
+    libraries.filter((path) => !/\.(?:go|py|md|mod|toml|typed)$/.test(path)),
+    [],
+  )
   const installed = readdirSync(join(folder, 'node_modules')).filter(
     (name) => !name.startsWith('.'),
   )

@@ -53,6 +53,7 @@ export async function packPackage(dir: string, env: NodeJS.ProcessEnv): Promise<
     'CHANGELOG.md',
     'tsconfig.json',
     'bin',
+    'clients',
     'scripts',
     'src',
     'test/support/imports.ts',
