@@ -74,7 +74,7 @@ const parts: CommandContext = {
   exit,
   fail,
   createSink,
-  onSignals: (log) => new Signals({ log, fail, exit }),
+  onSignals: (log, onForced) => new Signals({ log, fail, exit, onForced }),
   onHangup: (act) => void process.on('SIGHUP', act),
   cache: folder,
   fileOf,

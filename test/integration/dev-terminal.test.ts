@@ -132,6 +132,24 @@ test('a terminal without escape sequences gets none, and a new port is explained
   assert.match(dev.shown, line)
 })
 
+test('a second Ctrl-C stops at once, even if the server has not started, and prints one line', async (t) => {
+  if (skipsWithoutPython(t)) return
+  // An etcd that never responds.
+  const etcd = createServer().listen(0, '127.0.0.1')
+  t.after(() => etcd.close())
+  await once(etcd, 'listening')
+  const address = etcd.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const servers = `--etcd-servers=http://127.0.0.1:${address.port}`
+  await using dev = new DevTerminal([servers, '--secure-port=0'], { name: 'forced' })
+  await dev.waitFor('starting')
+  dev.type(CTRL_C)
+  await dev.waitFor('stopping')
+  dev.type(CTRL_C)
+  assert.equal(await dev.ended(), 1, dev.output)
+  assert.equal(dev.shown, 'keelson: stopped at once\n')
+})
+
 test('the output into a pipe is plain, even if the log is shown on a terminal', async (t) => {
   if (skipsWithoutPython(t)) return
   const folder = join(dir, 'piped')

@@ -32,9 +32,9 @@ export type CommandContext = {
   readonly createSink: (format: LogFormat) => LogSink
   /**
    * Handles signals from now on. A signal calls the function that was passed to `stopWith` of the
-   * result.
+   * result. `onForced` is called before a second signal ends the process.
    */
-  readonly onSignals: (log: Log) => Stopping
+  readonly onSignals: (log: Log, onForced?: () => void) => Stopping
   readonly onHangup: (act: () => void) => void
   /** The folder for files that can be recreated, or undefined if there is none. */
   readonly cache: string | undefined

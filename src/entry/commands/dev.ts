@@ -22,10 +22,11 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
     line.end()
     sink.log(level, ...entry)
   }
-  const signals = parts.onSignals((...entry) => {
+  const logSignal: Log = (...entry) => {
     output.stopping()
     log(...entry)
-  })
+  }
+  const signals = parts.onSignals(logSignal, () => output.forced())
   signals.stopOnHangup()
   try {
     line.show?.('keelson: starting …')

@@ -27,6 +27,10 @@ export function progressLine(out: ProgressOutput, terminalName?: string): Progre
       shownMs = nowMs
       out.write(clear + line)
     },
-    end: () => void out.write(clear),
+    end: () => {
+      // The next line is the first one again, which is never skipped.
+      shownMs = Number.NEGATIVE_INFINITY
+      out.write(clear)
+    },
   }
 }

@@ -6,6 +6,8 @@ export type SignalsOptions = {
   readonly log: Log
   readonly exit: (code: number) => void
   readonly fail: (code: number, reasons: readonly string[]) => void
+  /** Called before a second signal ends the process. */
+  readonly onForced?: (() => void) | undefined
 }
 
 /**
@@ -45,7 +47,10 @@ export class Signals implements Stopping {
   }
 
   #on(signal: NodeJS.Signals): void {
-    if (this.isStopping) return this.#options.exit(FAILURE)
+    if (this.isStopping) {
+      this.#options.onForced?.()
+      return this.#options.exit(FAILURE)
+    }
     this.#options.log('info', 'stopping', { signal })
     this.#aborting.abort()
     if (this.#stop !== undefined) this.#run(this.#stop)

@@ -28,6 +28,8 @@ export interface DevOutput {
   /** Reports that a signal has arrived. */
   stopping(): void
   stopped(): void
+  /** Reports that a second signal ends the process. */
+  forced(): void
   /** Whether log entries of level info are omitted now, because this output replaces them. */
   readonly replacesInfo: boolean
 }
@@ -52,6 +54,7 @@ export function plainOutput({ print, report }: PlainOutputOptions): DevOutput {
     // The log reports each step of the shutdown.
     stopping: () => undefined,
     stopped: () => undefined,
+    forced: () => undefined,
     replacesInfo: false,
   }
 }

@@ -56,6 +56,11 @@ export class TerminalOutput implements DevOutput {
     this.#options.print(`keelson: stopped${this.#server ? `; ${fateOf(this.#server)}` : ''}\n`)
   }
 
+  forced(): void {
+    this.#options.clear()
+    this.#options.print('keelson: stopped at once\n')
+  }
+
   /** Hides the steps of the start and of the stop. */
   get replacesInfo(): boolean {
     return this.#server === undefined || this.#isStopping
