@@ -53,6 +53,16 @@ test('links to files are followed, and links to folders are not', async () => {
   assert.deepEqual((await read('links', {})).sources, ['data/a.yaml:1', 'link.yaml:1'])
 })
 
+test('links that leave the folder are rejected, and those of a kustomization are ignored', async () => {
+  await read('secrets', { 'a.yaml': manifest('a') })
+  await read('leaves', { 'b.yaml': manifest('b') })
+  const folder = join(root, 'leaves')
+  symlinkSync(join(root, 'secrets', 'a.yaml'), join(folder, 'link.yaml'))
+  await assert.rejects(scan(folder), /leaves\/link\.yaml is a link to a file outside of the folder/)
+  writeFileSync(join(folder, 'kustomization.yaml'), 'resources: [b.yaml]\n')
+  assert.equal((await scan(folder)).isKustomization, true)
+})
+
 test('a file that cannot be read is reported, and the others are read', async () => {
   const { sources, faults } = await read('faults', {
     'a.yaml': manifest('a'),
@@ -73,6 +83,13 @@ test('a folder with too many files is rejected', async () => {
   mkdirSync(folder)
   for (let at = 0; at <= 5000; at++) writeFileSync(join(folder, `${at}.yaml`), '')
   await assert.rejects(scan(folder), /more than 5000 files: name a smaller folder/)
+})
+
+test('a folder with too many subfolders is rejected', async () => {
+  const folder = join(root, 'wide')
+  mkdirSync(folder)
+  for (let at = 0; at <= 1000; at++) mkdirSync(join(folder, `${at}`))
+  await assert.rejects(scan(folder), /more than 1000 folders: name a smaller folder/)
 })
 
 test('a path that does not exist is rejected', async () => {

@@ -1,9 +1,11 @@
 /** Finds the files of a folder, in a stable order and without reading them. */
-import { lstat, readdir, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { lstat, readdir, realpath, stat } from 'node:fs/promises'
+import { basename, join, sep } from 'node:path'
 
 /** Maximum number of files in a folder. Larger folders were probably named by mistake. */
 const FILES_MAX = 5000
+/** Maximum number of folders. */
+const FOLDERS_MAX = 1000
 /** Maximum depth of subfolders. */
 const DEPTH_MAX = 20
 
@@ -30,13 +32,14 @@ const manifestName = /\.(?:ya?ml|json)$/
 export const isKustomizationFile = (path: string): boolean => kustomizationName.test(basename(path))
 
 /**
- * Scans a folder with its subfolders, or a file. Leaves out hidden files, hidden folders and
- * `node_modules`. Throws if the path does not exist, or if there are too many files.
+ * Scans a folder with its subfolders, or a file. Leaves out hidden files, hidden folders, links to
+ * folders and `node_modules`. Throws if the path does not exist, if there are too many files, or if
+ * a manifest is a link that leaves the folder.
  */
 export async function scan(path: string): Promise<Scan> {
-  const root = await stat(path)
-  if (!root.isDirectory()) {
-    const file = { path, bytes: root.size, modifiedMs: root.mtimeMs }
+  const given = await stat(path)
+  if (!given.isDirectory()) {
+    const file = { path, bytes: given.size, modifiedMs: given.mtimeMs }
     return { path, files: [file], folders: [], isKustomization: false }
   }
   const isKustomization = (await readdir(path)).some((name) => kustomizationName.test(name))
@@ -45,6 +48,8 @@ export async function scan(path: string): Promise<Scan> {
   const visit = async (folder: string, depth: number): Promise<void> => {
     if (depth > DEPTH_MAX) throw new Error(`${folder} is nested too deeply: move it elsewhere`)
     folders.push(folder)
+    if (folders.length > FOLDERS_MAX)
+      throw new Error(`${path} has more than ${FOLDERS_MAX} folders: name a smaller folder`)
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const found = join(folder, entry.name)
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
@@ -56,19 +61,32 @@ export async function scan(path: string): Promise<Scan> {
     }
   }
   await visit(path, 0)
-  const files = await Promise.all(paths.toSorted(compare).map(toScannedFile))
+  // A link that leaves the folder of a kustomization is left to kustomize, which has its own rule.
+  const root = isKustomization ? undefined : await realpath(path)
+  const files = await Promise.all(paths.toSorted(compare).map((file) => toScannedFile(file, root)))
   return { path, files: files.flatMap((file) => file ?? []), folders, isKustomization }
 }
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
-/** Returns undefined for a file that was removed in the meantime, or that is not a regular file. */
-async function toScannedFile(path: string): Promise<ScannedFile | undefined> {
+/**
+ * Returns undefined for a file that was removed in the meantime, or that is not a regular file.
+ * `root` is the real path of the folder that links must not leave, if there is one.
+ */
+async function toScannedFile(
+  path: string,
+  root: string | undefined,
+): Promise<ScannedFile | undefined> {
+  const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true
   // Links to files are followed, because mounted ConfigMaps consist of links.
   const found = await stat(path).catch(() => undefined)
-  if (found?.isFile() === true) return { path, bytes: found.size, modifiedMs: found.mtimeMs }
-  const isBrokenLink =
-    found === undefined && (await lstat(path).catch(() => undefined)) !== undefined
-  if (isBrokenLink) throw new Error(`${path} is a link to a file that does not exist: remove it`)
-  return undefined
+  if (found === undefined && isLink)
+    throw new Error(`${path} is a link to a file that does not exist: remove it`)
+  if (found?.isFile() !== true) return undefined
+  if (isLink && root !== undefined && !(await realpath(path)).startsWith(join(root, sep))) {
+    throw new Error(
+      `${path} is a link to a file outside of the folder: replace it with a copy of the file`,
+    )
+  }
+  return { path, bytes: found.size, modifiedMs: found.mtimeMs }
 }

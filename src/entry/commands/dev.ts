@@ -43,6 +43,7 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
       path: parts.env['PATH'] ?? '',
       ownEtcd: parts.fileOf('../.cache/tools/etcd'),
       nowMs: systemClock.wallMs(),
+      version: parts.version,
       storeThread: parts.storeThread,
       temporary: tmpdir(),
       index: runningIndex(parts),

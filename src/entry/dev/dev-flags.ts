@@ -40,6 +40,11 @@ const devFlags = {
     shownDefault: CONTEXT,
     help: 'The name of that context, and of the context in the kubeconfig of the folder.',
   },
+  apply: {
+    type: 'string',
+    value: 'folder',
+    help: 'Apply the manifests of this folder, and apply them again when they change. Objects that were created from the folder are deleted when their manifests are removed.',
+  },
   etcd: {
     type: 'string',
     value: 'program',
@@ -93,6 +98,8 @@ export type DevFlags = {
   /** Whether a context is added to kubectl's kubeconfig. */
   readonly merges: boolean
   readonly context: string
+  /** The folder or file whose manifests are applied, if there is one. */
+  readonly apply: string | undefined
   /** The port to serve on. 0 means any free port. Undefined if the flag is not set. */
   readonly port: number | undefined
   /** The flags for `keelson serve`. */
@@ -118,6 +125,8 @@ export function splitArgs(args: readonly string[]): DevFlags {
   const isEphemeral = on.has('ephemeral')
   const context = found.get('context') ?? CONTEXT
   const faults = faultsOf({ found, isEphemeral, isReset: on.has('reset'), hasServers, context })
+  if (args.filter((argument) => /^--apply(=|$)/.test(argument)).length > 1)
+    faults.push('--apply can be given only once: name a folder that contains all manifests')
   if (faults.length > 0) throw new UsageError(faults)
   return {
     dataDir: found.get('data-dir') ?? (isEphemeral ? undefined : DATA_DIR),
@@ -127,6 +136,7 @@ export function splitArgs(args: readonly string[]): DevFlags {
     isReset: on.has('reset'),
     merges: on.has('kubeconfig-merge'),
     context,
+    apply: found.get('apply'),
     port: port === undefined ? undefined : Number(port),
     rest,
   }

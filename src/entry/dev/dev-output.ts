@@ -25,6 +25,8 @@ export interface DevOutput {
   /** Reports a completed step. */
   progress(text: string): void
   ready(server: ReadyServer): void
+  /** Reports what --apply has done, or an error that begins with `error: `. */
+  report(text: string): void
   /** Reports that a signal has arrived. */
   stopping(): void
   stopped(): void
@@ -51,6 +53,7 @@ export function plainOutput({ print, report }: PlainOutputOptions): DevOutput {
       progress(`serving at ${server.listenUrl}`)
       for (const command of nextCommands(server)) print(`${command}\n`)
     },
+    report: (text) => report(`keelson: ${text}\n`),
     // The log reports each step of the shutdown.
     stopping: () => undefined,
     stopped: () => undefined,

@@ -2,10 +2,12 @@
  * `keelson dev` runs a control plane. It opens the embedded store, starts etcd, or uses an etcd
  * that is already running. Then it creates certificates and a kubeconfig, and starts the server.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { Kubeconfig } from '../../api/kubeconfig.ts'
+import type { Handler } from '../../api/request.ts'
+import { authenticatedGroup, mastersGroup, type User } from '../../api/user.ts'
 import { parseControllers } from '../../config/controllers.ts'
 import { type ConfigResult, checkArgs, type Config } from '../../config/config.ts'
 import { systemClock } from '../../lib/time/clock.ts'
@@ -49,6 +51,8 @@ export type DevOptions = {
   /** The etcd that is used if there is none on the PATH. */
   readonly ownEtcd: string
   readonly nowMs: number
+  /** The version of Keelson. */
+  readonly version: string
   /** The thread of the embedded store, if it is already running. */
   readonly storeThread?: Worker | undefined
   /** The parent of temporary folders, which are removed when the server stops. */
@@ -75,6 +79,8 @@ export type Dev = {
  */
 export async function startDev(args: readonly string[], options: DevOptions): Promise<Dev> {
   const own = splitArgs(args)
+  if (own.apply !== undefined && !existsSync(own.apply))
+    throw new UsageError([`--apply=${own.apply} does not exist: name a folder with manifests`])
   // Check all flags before anything starts. For this check, the kind of store does not matter.
   const store = own.hasServers ? [] : ['--store=memory']
   const { config: checked, warnings } = orFail(
@@ -104,9 +110,9 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
     ...own.rest,
   ]
   const preferred = own.port ?? preferredPort(folder.portFile)
-  const server = stack.use(
-    await startOnFreePort({ flags, own, folder, opening, bindAddress, options }),
-  )
+  const start = { flags, own, folder, opening, bindAddress, options }
+  const { server, handle } = await startOnFreePort(start)
+  stack.use(server)
   const port = Number(new URL(server.url).port)
   const url = `https://${hostPort({ host: reachableHost(bindAddress), port })}`
   const kubeconfig = writeKubeconfig(folder, {
@@ -135,13 +141,32 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
     isTemporary: own.dataDir === undefined,
     controllers: checked.controllers.names,
   })
+  if (own.apply !== undefined) stack.use(await followFolder(own.apply, handle, options))
   const all = stack.move()
+  return { stop: () => all.disposeAsync(), failed: whenFailed(server, etcd) }
+}
+
+/** Resolves to the reason when etcd or a component of the server has failed. */
+function whenFailed(server: Server, etcd: EtcdChild | undefined): Promise<string> {
   const etcdEnded = etcd
     ?.ended()
     .then(() => 'etcd exited unexpectedly: see etcd.log in the data folder')
   const serverFailed = server.failed.then(messageOf)
-  const failed = etcdEnded === undefined ? serverFailed : Promise.race([etcdEnded, serverFailed])
-  return { stop: () => all.disposeAsync(), failed }
+  return etcdEnded === undefined ? serverFailed : Promise.race([etcdEnded, serverFailed])
+}
+
+/** The user of the kubeconfig in the data folder. */
+const administrator: User = { name: 'admin', uid: '', groups: [mastersGroup, authenticatedGroup] }
+
+/** Begins to apply a folder. The module is loaded only if it is needed, for a faster start. */
+async function followFolder(
+  path: string,
+  handle: Handler,
+  { version, output }: DevOptions,
+): Promise<AsyncDisposable> {
+  const { FollowedFolder } = await import('./follow-folder.ts')
+  const report = (line: string): void => output.report(line)
+  return new FollowedFolder({ path, handle, user: administrator, version, report })
 }
 
 function objectsOf(own: DevFlags, folder: DataFolder): ReadyServer['objects'] {
@@ -231,6 +256,9 @@ type StartOptions = {
   readonly options: Pick<DevOptions, 'log' | 'verbosity'>
 }
 
+/** A server and the handler of its requests. */
+type StartedServer = { readonly server: Server; readonly handle: Handler }
+
 /**
  * Starts a server on the requested port. If no port was requested, tries the port of the last
  * start, 6443, then any free port.
@@ -242,16 +270,23 @@ async function startOnFreePort({
   opening,
   bindAddress,
   options,
-}: StartOptions): Promise<Server> {
+}: StartOptions): Promise<StartedServer> {
   let unused = opening
-  const startOn = async (port: number): Promise<Server> => {
+  const startOn = async (port: number): Promise<StartedServer> => {
     const { config } = orFail(checkArgs([...flags, `--secure-port=${port}`]))
     const hooks =
       unused !== undefined && config.storage.store.kind === 'sqlite' ? { opening: unused } : {}
     unused = undefined
     const { log, verbosity } = options
     const environment = { ...realEnvironment(log), verbosity, ...observeRequests(log, verbosity) }
-    return startServer(config, environment, { ...hooks, ...prepared(config, { own, log }) })
+    const { promise: handler, resolve } = Promise.withResolvers<Handler>()
+    const aroundHandler = (handle: Handler): Handler => {
+      resolve(handle)
+      return handle
+    }
+    const all = { ...hooks, ...prepared(config, { own, log }), aroundHandler }
+    const server = await startServer(config, environment, all)
+    return { server, handle: await handler }
   }
   if (own.port !== undefined && own.port !== 0) return startOn(own.port)
   let taken: unknown

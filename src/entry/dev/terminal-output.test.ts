@@ -108,6 +108,23 @@ test('colors change only the escape sequences of the text', () => {
 
 const ignore = (): void => undefined
 
+test('a line about the folder of --apply is indented, and an error is red', () => {
+  let printed = ''
+  const output = new TerminalOutput({
+    terminal: { columns: 80, hasColors: true },
+    version: '1.2.3',
+    print: (text) => void (printed += text),
+    show: () => undefined,
+    clear: () => undefined,
+  })
+  output.report('configmap/a created')
+  output.report('error: a.yaml:1: did not find expected key')
+  assert.equal(
+    printed,
+    '  configmap/a created\n  \u001b[31merror: a.yaml:1: did not find expected key\u001b[39m\n',
+  )
+})
+
 test('a stop is one line, and a server that stops before it is ready is not described', () => {
   let printed = ''
   const print = (text: string): void => void (printed += text)

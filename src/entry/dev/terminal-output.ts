@@ -45,6 +45,13 @@ export class TerminalOutput implements DevOutput {
     print(describeReady(server, { terminal, version, startMs: performance.now() }))
   }
 
+  report(text: string): void {
+    const { terminal, print, clear } = this.#options
+    const { red } = stylesFor(terminal)
+    clear()
+    print(`${MARGIN}${text.startsWith('error: ') ? red(text) : text}\n`)
+  }
+
   stopping(): void {
     this.#isStopping = true
     this.#options.clear()
@@ -156,10 +163,12 @@ function wrap(text: string, width: number): readonly string[] {
 type Style = (text: string) => string
 
 /** Returns functions that style a text, or leave it unchanged on a terminal without colors. */
-function stylesFor({ hasColors }: Terminal): Readonly<Record<'bold' | 'dim' | 'cyan', Style>> {
+function stylesFor({
+  hasColors,
+}: Terminal): Readonly<Record<'bold' | 'dim' | 'cyan' | 'red', Style>> {
   const style =
     (on: number, off: number): Style =>
     (text) =>
       hasColors ? `\u001b[${on}m${text}\u001b[${off}m` : text
-  return { bold: style(1, 22), dim: style(2, 22), cyan: style(36, 39) }
+  return { bold: style(1, 22), dim: style(2, 22), cyan: style(36, 39), red: style(31, 39) }
 }
