@@ -39,6 +39,8 @@ const SAVED_MS = 5_000
 /** The user ID in deploy/Containerfile. */
 const USER_ID = 65_532
 
+const deploy = join(import.meta.dirname, '..', '..', 'deploy')
+const containerfile = readFileSync(join(deploy, 'Containerfile'), 'utf8')
 const parts = new AsyncDisposableStack()
 let dir = ''
 let binary = ''
@@ -309,8 +311,36 @@ async function serveFrom(root: string): Promise<void> {
   )
   assert.match(readFileSync(`${folder}/mountinfo`, 'utf8'), /^\d+ \d+ \S+ \S+ \/ ro,/m)
   await createFirst(port, join(volume, 'dev'))
+  await checkHealth(root, port)
   assert.equal(await server.stop(), 0, server.told)
 }
+
+/** Runs the health check of deploy/Containerfile in the file system of an image. */
+async function checkHealth(root: string, port: number): Promise<void> {
+  const [, command = '[]'] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(containerfile) ?? []
+  const words: readonly string[] = JSON.parse(command)
+  const user = `--userspec=${USER_ID}:${USER_ID}`
+  const check = (at: number) =>
+    run('chroot', [user, root, ...words, `--server=https://127.0.0.1:${at}`], {
+      env: { PATH: process.env['PATH'] },
+      timeout: COMMAND_MS_MAX,
+    })
+  assert.equal((await check(port)).stdout, 'ok\n')
+  const [free = 0] = await freePorts(1)
+  await assert.rejects(check(free), { code: 1, stderr: /ECONNREFUSED/ })
+}
+
+test('docs/operate.md names the size of the image', () => {
+  const page = readFileSync(join(deploy, '..', 'docs', 'operate.md'), 'utf8')
+  const [, megabytes] = /The image has about (\d+) MB/.exec(page) ?? []
+  const root = join(imageFolder(), 'root')
+  const files = readdirSync(root, { recursive: true, withFileTypes: true })
+  const bytes = files
+    .filter((file) => file.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+  const difference = Math.abs(bytes / 1e6 - Number(megabytes))
+  assert.ok(difference < 10, `${(bytes / 1e6).toFixed(1)} MB, but the page says ${megabytes} MB`)
+})
 
 async function createFirst(port: number, folder: string): Promise<void> {
   const options = {

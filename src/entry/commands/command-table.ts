@@ -58,6 +58,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).doctor,
   },
   {
+    name: 'health',
+    summary: 'Ask a server for its health, for container engines.',
+    help: async () => (await import('./health-flags.ts')).healthHelp,
+    load: async () => (await import('./health.ts')).health,
+  },
+  {
     name: 'help',
     summary: 'Show the help text of a command.',
     help: async () => (await import('./help.ts')).helpHelp,
