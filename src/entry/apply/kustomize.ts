@@ -18,12 +18,18 @@ const commands = [
 
 export type KustomizeOutput = { readonly text: string; readonly command: string }
 
-/** Returns the manifests of a kustomization. Throws an Error that says what to do. */
-export async function buildKustomization(folder: string): Promise<KustomizeOutput> {
+/**
+ * Returns the manifests of a kustomization. Throws an Error that says what to do. The signal ends
+ * the program.
+ */
+export async function buildKustomization(
+  folder: string,
+  signal?: AbortSignal,
+): Promise<KustomizeOutput> {
   for (const [program, verb] of commands) {
     const command = `${program} ${verb} ${folder}`
     try {
-      const options = { timeout: TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX }
+      const options = { timeout: TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX, signal }
       // The path is absolute or begins with a dot, so it is never a flag or a URL.
       const path = folder.startsWith('/') ? folder : `./${folder}`
       const { stdout } = await run(program, [verb, path], options)

@@ -19,9 +19,12 @@ export type ReadManifests = ParsedManifests & {
   readonly skipped: readonly string[]
 }
 
-/** Reads the manifests of a scanned folder or file. Errors of single files are in `faults`. */
-export async function readManifests(scan: Scan): Promise<ReadManifests> {
-  const read = scan.isKustomization ? await readBuilt(scan.path) : await readFiles(scan)
+/**
+ * Reads the manifests of a scanned folder or file. Errors of single files are in `faults`. The
+ * signal ends kustomize.
+ */
+export async function readManifests(scan: Scan, signal?: AbortSignal): Promise<ReadManifests> {
+  const read = scan.isKustomization ? await readBuilt(scan.path, signal) : await readFiles(scan)
   if (read.manifests.length > OBJECTS_MAX) {
     const fault = `${scan.path} has more than ${OBJECTS_MAX} objects: divide it into several folders`
     return { manifests: [], faults: [...read.faults, fault], skipped: read.skipped }
@@ -29,9 +32,9 @@ export async function readManifests(scan: Scan): Promise<ReadManifests> {
   return read
 }
 
-async function readBuilt(folder: string): Promise<ReadManifests> {
+async function readBuilt(folder: string, signal: AbortSignal | undefined): Promise<ReadManifests> {
   try {
-    const { text, command } = await buildKustomization(folder)
+    const { text, command } = await buildKustomization(folder, signal)
     const parsed = parseManifests(text, (line) => `${command}, line ${line} of the output`)
     return { ...parsed, skipped: [] }
   } catch (error) {

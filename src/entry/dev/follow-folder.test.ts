@@ -105,6 +105,26 @@ test('only manifests that have changed are applied again', () =>
     },
   ))
 
+test('changes in a base of a kustomization are applied', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'keelson-base-'))
+  const path = process.env['PATH']
+  try {
+    // This program prints the manifest of the base, as kustomize does.
+    writeFileSync(join(other, 'kustomize'), `#!/bin/sh\ncat ${other}/a.json\n`, { mode: 0o755 })
+    process.env['PATH'] = `${other}:${path}`
+    writeFileSync(join(other, 'kustomization.yaml'), 'resources: [a.json]\n')
+    writeFileSync(join(other, 'a.json'), configMap('a', 'one'))
+    await follow({ 'kustomization.yaml': `resources: [${other}]\n` }, async ({ next }) => {
+      assert.equal((await next())[0], 'configmap/a created')
+      writeFileSync(join(other, 'a.json'), configMap('a', 'two'))
+      assert.equal((await next())[0], 'configmap/a configured')
+    })
+  } finally {
+    process.env['PATH'] = path
+    rmSync(other, { recursive: true })
+  }
+})
+
 test('an empty file is an error, because an editor may be writing it', () =>
   follow({ 'a.json': configMap('a', 'one') }, async ({ folder, next }) => {
     await next()

@@ -12,6 +12,7 @@ import { sleep, systemTimers } from '../../lib/time/timers.ts'
 import { AppliedFolder, type FolderChange, type FolderResult } from '../apply/apply-folder.ts'
 import { handlerClient } from '../apply/handler-client.ts'
 import { DEFAULT_NAMESPACE, describeObject } from '../apply/object-names.ts'
+import { basesOf } from '../apply/kustomize-bases.ts'
 import { readManifests } from '../apply/read-manifests.ts'
 import { scan, type Scan } from '../apply/scan.ts'
 
@@ -50,6 +51,8 @@ type Look = {
   /** Changes whenever a file changes. */
   readonly stamp: string
   readonly scanned: Scan | undefined
+  /** The folders to watch, also those that a kustomization includes. */
+  readonly folders: readonly string[]
   /** Why the folder cannot be scanned. */
   readonly fault: string | undefined
 }
@@ -93,13 +96,13 @@ export class FollowedFolder implements AsyncDisposable {
       const look = await this.#settled()
       const isDue = performance.now() >= this.#retryMs
       if (look.stamp !== this.#stamp || isDue) await this.#apply(look)
-      this.#watch(look.scanned)
+      this.#watch(look.folders)
     } catch (error) {
       if (signal.aborted) return
       this.#retryMs = performance.now() + RETRY_MS
       this.#print({ changes: [], unchanged: 0, faults: [messageOf(error)], kept: [] })
       // Without a watch, the folder would never be applied again.
-      this.#watch(undefined)
+      this.#watch([])
     }
   }
 
@@ -113,7 +116,8 @@ export class FollowedFolder implements AsyncDisposable {
       await sleep(systemTimers, MISSING_MS, this.#stopping.signal)
       return (await this.#scan()).stamp === stamp
     }
-    const result = await this.#applied.apply(await readManifests(scanned), isCurrent)
+    const { signal } = this.#stopping
+    const result = await this.#applied.apply(await readManifests(scanned, signal), isCurrent)
     if (result.isRejected) this.#retryMs = performance.now() + RETRY_MS
     this.#print(result, isFirst)
   }
@@ -133,26 +137,31 @@ export class FollowedFolder implements AsyncDisposable {
 
   async #scan(): Promise<Look> {
     try {
-      const scanned = await scan(this.#options.path)
-      const lines = scanned.files.map(({ path, bytes, modifiedMs }) =>
-        [path, bytes, modifiedMs].join('\t'),
-      )
-      return { stamp: lines.join('\n'), scanned, fault: undefined }
+      const { path: given } = this.#options
+      const scanned = await scan(given)
+      const bases = scanned.isKustomization ? await basesOf(given) : []
+      // A base that cannot be scanned is left to kustomize.
+      const others = await Promise.all(bases.map((base) => scan(base).catch(() => undefined)))
+      const all = [scanned, ...others.flatMap((other) => other ?? [])]
+      const lines = all
+        .flatMap(({ files }) => files)
+        .map(({ path, bytes, modifiedMs }) => [path, bytes, modifiedMs].join('\t'))
+      const folders = all.flatMap((one) => one.folders)
+      return { stamp: lines.join('\n'), scanned, folders, fault: undefined }
     } catch (error) {
       const fault = `${messageOf(error)}. Its objects are kept`
-      return { stamp: `fault: ${fault}`, scanned: undefined, fault }
+      return { stamp: `fault: ${fault}`, scanned: undefined, folders: [], fault }
     }
   }
 
   /**
-   * Watches the folders of a scan. After a failed scan, continues to watch the same folders, or at
-   * least to scan.
+   * Watches these folders. If there are none, because the path is a file or the scan has failed,
+   * watches the same folders as before, or the parent.
    */
-  #watch(scanned: Scan | undefined): void {
+  #watch(found: readonly string[]): void {
     const { path, watchFolder } = this.#options
-    const fallback = this.#looks === undefined ? [dirname(path)] : undefined
-    const found = scanned?.folders ?? fallback
-    if (found === undefined || this.#stopping.signal.aborted) return
+    if (this.#stopping.signal.aborted) return
+    if (found.length === 0 && this.#looks !== undefined) return
     const folders = found.length === 0 ? [dirname(path)] : found
     const watched = folders.join('\n')
     if (watched === this.#watched) return
