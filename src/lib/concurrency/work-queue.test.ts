@@ -112,3 +112,42 @@ test('a key that is being processed during a restore is processed again, and a f
   await done.promise
   assert.deepEqual(runs.toSorted(), ['ends', 'ends', 'fails', 'fails'])
 })
+
+test('a key that is added while it is being processed is processed again after the keys that wait', async () => {
+  const begun: string[] = []
+  await using queue = new WorkQueue({
+    name: 'the work',
+    workersMax: 1,
+    work: async (key) => {
+      const isFirst = begun.push(key) === 1
+      await sleep(1)
+      if (isFirst) for (const again of ['a', 'a', 'c']) queue.add(again)
+      return undefined
+    },
+    log: silent,
+  })
+  queue.add('a')
+  queue.add('b')
+  while (queue.size > 0) await sleep(1)
+  assert.deepEqual(begun, ['a', 'b', 'c', 'a'])
+})
+
+test('the time to process keys is proportional to their number', async () => {
+  const count = 100_000
+  const { promise: done, resolve } = Promise.withResolvers<void>()
+  let processed = 0
+  await using queue = new WorkQueue({
+    name: 'the work',
+    workersMax: 20,
+    work: async () => {
+      if (++processed === count) resolve()
+      return undefined
+    },
+    log: silent,
+  })
+  const startCpu = process.threadCpuUsage()
+  for (let at = 0; at < count; at++) queue.add(`key-${at}`)
+  await done
+  const { user: userMicros } = process.threadCpuUsage(startCpu)
+  assert.ok(userMicros < 1_500_000, `${userMicros} µs`)
+})

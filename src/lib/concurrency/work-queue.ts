@@ -36,7 +36,16 @@ export type WorkQueueOptions = {
 export class WorkQueue implements AsyncDisposable {
   readonly #options: WorkQueueOptions
   readonly #timing: Timing | undefined
+  /** Keys that wait for a worker. None of them is being processed. */
   readonly #waiting = new Set<string>()
+  /**
+   * An iterator of the waiting keys. Each key is deleted when the iterator has returned it, so the
+   * remaining keys are always ahead. A new iterator would pass over the deleted entries that V8
+   * keeps at the front of a Set, so that n keys would take time proportional to n².
+   */
+  readonly #order = this.#waiting.values()
+  /** Keys that were added while they were being processed, and that are queued afterwards. */
+  readonly #repeated = new Set<string>()
   readonly #running = new Map<string, Promise<void>>()
   /** The timers of keys that will be queued again later. */
   readonly #timers = new Map<string, Timer>()
@@ -53,14 +62,15 @@ export class WorkQueue implements AsyncDisposable {
     if (this.#isStopped) return
     this.#timers.get(key)?.close()
     this.#timers.delete(key)
-    if (!this.#waiting.has(key)) this.#timing?.added(key)
-    this.#waiting.add(key)
+    if (!this.#isQueued(key)) this.#timing?.added(key)
+    if (this.#running.has(key)) this.#repeated.add(key)
+    else this.#waiting.add(key)
     this.#start()
   }
 
   /** Adds a key after a delay, unless the key is already waiting. */
   addAfter(key: string, ms: number): void {
-    if (this.#isStopped || this.#waiting.has(key) || this.#timers.has(key)) return
+    if (this.#isStopped || this.#isQueued(key) || this.#timers.has(key)) return
     const { after } = this.#options.timers ?? systemTime
     this.#timers.set(
       key,
@@ -70,7 +80,7 @@ export class WorkQueue implements AsyncDisposable {
 
   /** Drops a key. If the key is being processed, the processing is not interrupted. */
   drop(key: string): void {
-    if (this.#waiting.delete(key)) this.#timing?.dropped(key)
+    if (this.#waiting.delete(key) || this.#repeated.delete(key)) this.#timing?.dropped(key)
     this.#timers.get(key)?.close()
     this.#timers.delete(key)
     this.#failures.delete(key)
@@ -78,24 +88,31 @@ export class WorkQueue implements AsyncDisposable {
 
   /** Number of keys that are being processed, or are waiting for a worker or a retry. */
   get size(): number {
-    return this.#waiting.size + this.#running.size + this.#timers.size
+    return this.#waiting.size + this.#repeated.size + this.#running.size + this.#timers.size
   }
 
   /** Stops the queue. Keys that are being processed are finished; no other key is processed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true
-    for (const key of this.#waiting) this.#timing?.dropped(key)
-    this.#waiting.clear()
+    for (const queued of [this.#waiting, this.#repeated]) {
+      for (const key of queued) this.#timing?.dropped(key)
+      queued.clear()
+    }
     for (const timer of this.#timers.values()) timer.close()
     this.#timers.clear()
     await Promise.all(this.#running.values())
     this.#timing?.[Symbol.dispose]()
   }
 
+  #isQueued(key: string): boolean {
+    return this.#waiting.has(key) || this.#repeated.has(key)
+  }
+
   #start(): void {
-    for (const key of this.#waiting) {
-      if (this.#running.size >= this.#options.workersMax) return
-      if (this.#running.has(key)) continue
+    // An iterator that has reached its end stays there, so `next` is called only if a key waits.
+    while (this.#waiting.size > 0 && this.#running.size < this.#options.workersMax) {
+      const { value: key } = this.#order.next()
+      if (key === undefined) return
       this.#waiting.delete(key)
       this.#timing?.begun(key)
       this.#running.set(key, this.#run(key))
@@ -107,6 +124,7 @@ export class WorkQueue implements AsyncDisposable {
     this.#running.delete(key)
     this.#timing?.ended(key)
     if (this.#isStopped) return
+    if (this.#repeated.delete(key)) this.#waiting.add(key)
     if (againMs !== undefined) this.addAfter(key, againMs)
     this.#start()
   }
