@@ -179,7 +179,10 @@ test('errors name the file and the line, and nothing is deleted until they are c
   remove('new/sub/a.yaml')
   const lines = await dev.next()
   assert.match(lines.join('\n'), /^error: manifests\/2-settings\.yaml:\d: /m)
-  assert.match(lines.join('\n'), /^2 objects without a manifest are kept until the errors are/m)
+  assert.match(
+    lines.join('\n'),
+    /^kept until the errors are corrected: configmap\/a, configmap\/settings$/m,
+  )
   assert.equal(lines.at(-1), 'applied manifests: 2 unchanged, 2 errors')
   assert.deepEqual(await namesOf('-n', 'shop', 'configmap', 'settings'), ['configmap/settings'])
   write('2-settings.yaml', settings('USD'))

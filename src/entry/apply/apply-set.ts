@@ -73,7 +73,7 @@ export const isSameScope = (one: ApplySetScope, other: ApplySetScope): boolean =
   printNames(one.namespaces) === printNames(other.namespaces)
 
 /** Returns the ID of the ApplySet whose parent is a ConfigMap with this name. */
-export function applySetId(name: string): string {
+function applySetId(name: string): string {
   const identity = [name, DEFAULT_NAMESPACE, 'ConfigMap', ''].join('.')
   return `applyset-${createHash('sha256').update(identity).digest('base64url')}-v1`
 }

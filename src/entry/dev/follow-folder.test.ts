@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -105,25 +105,45 @@ test('only manifests that have changed are applied again', () =>
     },
   ))
 
-test('changes in a base of a kustomization are applied', async () => {
-  const other = mkdtempSync(join(tmpdir(), 'keelson-base-'))
+/** Runs with a program that replaces kustomize. The tests of this file run one after the other. */
+async function withKustomize(
+  script: string,
+  run: (folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-kustomize-'))
   const path = process.env['PATH']
   try {
-    // This program prints the manifest of the base, as kustomize does.
-    writeFileSync(join(other, 'kustomize'), `#!/bin/sh\ncat ${other}/a.json\n`, { mode: 0o755 })
-    process.env['PATH'] = `${other}:${path}`
-    writeFileSync(join(other, 'kustomization.yaml'), 'resources: [a.json]\n')
-    writeFileSync(join(other, 'a.json'), configMap('a', 'one'))
-    await follow({ 'kustomization.yaml': `resources: [${other}]\n` }, async ({ next }) => {
-      assert.equal((await next())[0], 'configmap/a created')
-      writeFileSync(join(other, 'a.json'), configMap('a', 'two'))
-      assert.equal((await next())[0], 'configmap/a configured')
+    writeFileSync(join(folder, 'kustomize'), `#!/bin/sh\ncd ${folder}\n${script}\n`, {
+      mode: 0o755,
     })
+    process.env['PATH'] = `${folder}:${path}`
+    await run(folder)
   } finally {
     process.env['PATH'] = path
-    rmSync(other, { recursive: true })
+    rmSync(folder, { recursive: true })
   }
-})
+}
+
+test('changes in a base of a kustomization are applied', () =>
+  withKustomize('cat a.json', async (base) => {
+    writeFileSync(join(base, 'kustomization.yaml'), 'resources: [a.json]\n')
+    writeFileSync(join(base, 'a.json'), configMap('a', 'one'))
+    await follow({ 'kustomization.yaml': `resources: [${base}]\n` }, async ({ next }) => {
+      assert.equal((await next())[0], 'configmap/a created')
+      writeFileSync(join(base, 'a.json'), configMap('a', 'two'))
+      assert.equal((await next())[0], 'configmap/a configured')
+    })
+  }))
+
+test('stopping does not wait for kustomize', () =>
+  withKustomize('touch started; exec sleep 600', async (folder) => {
+    const startMs = performance.now()
+    await follow({ 'kustomization.yaml': '' }, () =>
+      until(() => existsSync(join(folder, 'started')), 'kustomize has started'),
+    )
+    // Without a signal, the program would run for two minutes.
+    assert.ok(performance.now() - startMs < 100_000)
+  }))
 
 test('an empty file is an error, because an editor may be writing it', () =>
   follow({ 'a.json': configMap('a', 'one') }, async ({ folder, next }) => {

@@ -4,6 +4,7 @@
  */
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { KubeObject } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -31,6 +32,8 @@ const MISSING_MS = 1000
 const RETRY_MS = 10_000
 /** Number of errors that are printed each time. */
 const PRINTED_FAULTS_MAX = 50
+/** Number of objects that are named in one line. */
+const NAMED_OBJECTS_MAX = 5
 
 export type FollowOptions = {
   /** The folder or file, as the user wrote it. It must exist. */
@@ -114,7 +117,10 @@ export class FollowedFolder implements AsyncDisposable {
       return this.#print({ changes: [], unchanged: 0, faults: [fault ?? ''], kept: [] })
     const isCurrent = async (): Promise<boolean> => {
       await sleep(systemTimers, MISSING_MS, this.#stopping.signal)
-      return (await this.#scan()).stamp === stamp
+      const isSame = (await this.#scan()).stamp === stamp
+      // Look again soon, even if the files are changed back until then.
+      if (!isSame) this.#retryMs = performance.now()
+      return isSame
     }
     const { signal } = this.#stopping
     const result = await this.#applied.apply(await readManifests(scanned, signal), isCurrent)
@@ -192,10 +198,15 @@ export class FollowedFolder implements AsyncDisposable {
     if (faults.length > PRINTED_FAULTS_MAX)
       report(`error: and ${faults.length - PRINTED_FAULTS_MAX} more`)
     // The manifest of such an object may be in a file that cannot be read.
-    if (kept.length > 0)
-      report(`${kept.length} objects without a manifest are kept until the errors are corrected`)
+    if (kept.length > 0) report(`kept until the errors are corrected: ${describeKept(kept)}`)
     report(`applied ${path}: ${describeCounts({ changes, unchanged, faults })}`)
   }
+}
+
+function describeKept(objects: readonly KubeObject[]): string {
+  const names = objects.slice(0, NAMED_OBJECTS_MAX).map(describeObject).join(', ')
+  const others = objects.length - NAMED_OBJECTS_MAX
+  return others > 0 ? `${names} and ${others} more` : names
 }
 
 function describeChange({ object, outcome }: FolderChange): string {
