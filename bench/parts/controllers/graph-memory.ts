@@ -33,6 +33,7 @@ function measure(name: string, ownerOf: (at: number) => number | undefined): voi
     keyOf: ({ name: place }) => keys[Number(place)],
     find: (key: Key) => key,
     onSuspect: () => undefined,
+    onSuspects: () => undefined,
     onOrphaning: () => undefined,
   })
   for (const [at, key] of keys.entries()) {

@@ -15,6 +15,7 @@ import { builtIn, MemoryControlPlane } from '../../../test/support/harness/memor
 import { QueueMetrics } from '../../lib/telemetry/queue-metrics.ts'
 import type { CacheAccess, CacheAccessOf } from '../cache-access.ts'
 import { GarbageCollector } from './garbage-collector.ts'
+import { FEW_DEPENDENTS_MAX } from './graph.ts'
 
 const configMaps = builtIn('configmaps')
 /** A resource of a group that tests add and remove. */
@@ -308,3 +309,24 @@ test('dependents that cannot be decoded do not prevent other dependents from bei
   for (const name of lost) assert.ok(!(await owned(name)), name)
   await until(() => collector.pending === 0)
 })
+
+for (const propagationPolicy of ['Background', 'Foreground', 'Orphan'])
+  test(`an owner with many dependents is deleted with the policy ${propagationPolicy}`, async () => {
+    await using plane = await MemoryControlPlane.start([configMaps])
+    const owner = objectOf(configMaps, 'owner', [])
+    await plane.create(configMaps, owner)
+    const names = Array.from({ length: FEW_DEPENDENTS_MAX + 1 }, (_, at) => `dependent-${at}`)
+    for (const name of names)
+      await plane.create(configMaps, objectOf(configMaps, name, [ownerOf(owner)]))
+    await using collector = await collecting(plane, plane.accessOf)
+    await remove(plane, configMaps, 'owner', { propagationPolicy })
+    await until(async () => !(await isThere(plane, configMaps, 'owner')))
+    const { keys, reader } = plane.accessOf(configMaps)
+    const expected = propagationPolicy === 'Orphan' ? names.length : 0
+    await until(async () => (await reader.list(keys.range(), 'latest')).items.length === expected)
+    await until(() => collector.pending === 0)
+    for (const name of expected === 0 ? [] : names) {
+      const { item } = await reader.get(keys.key('n', name), 'latest')
+      assert.equal(item?.peek().metadata.ownerReferences, undefined, name)
+    }
+  })

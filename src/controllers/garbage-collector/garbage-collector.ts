@@ -94,6 +94,8 @@ export class GarbageCollector implements AsyncDisposable {
    */
   readonly #unmapped = new Set<Key>()
   readonly #unseen = new Map<Key, UnresolvedObject>()
+  /** Number of calls of `#suspectInSlices` that have not ended. */
+  #suspecting = 0
 
   constructor(options: GarbageCollectorOptions) {
     const { handle, registry, accessOf, metrics, clock, log, time = systemTime, remote } = options
@@ -122,6 +124,7 @@ export class GarbageCollector implements AsyncDisposable {
       },
       find: (key, uid) => this.#find(key, uid),
       onSuspect: (key) => this.#suspect(key),
+      onSuspects: (keys) => void this.#suspectInSlices(keys),
       onOrphaning: (key) => this.#orphanings.add(key),
     })
     const queue = (
@@ -157,9 +160,9 @@ export class GarbageCollector implements AsyncDisposable {
     return this.#early === undefined
   }
 
-  /** Number of objects that are being processed or are queued. */
+  /** Positive while objects are being queued, are queued or are being processed. */
   get pending(): number {
-    return this.#deletions.size + this.#orphanings.size
+    return this.#deletions.size + this.#orphanings.size + this.#suspecting
   }
 
   /** Number of objects that wait until the kind of an owner is served. */
@@ -197,7 +200,7 @@ export class GarbageCollector implements AsyncDisposable {
       if (!this.#sources.all().has(prefix)) void this.#forgetKind(source)
     const unmapped = [...this.#unmapped]
     this.#unmapped.clear()
-    for (const key of unmapped) this.#suspect(key)
+    void this.#suspectInSlices(unmapped)
   }
 
   /**
@@ -279,6 +282,18 @@ export class GarbageCollector implements AsyncDisposable {
   #suspect(key: Key): void {
     if (this.#early === undefined) this.#deletions.add(key)
     else this.#early.add(key)
+  }
+
+  /** Adds objects to the suspects, which can be hundreds of thousands. Never rejects. */
+  async #suspectInSlices(keys: Iterable<Key>): Promise<void> {
+    const slices = new Slices(this.#options.time, { isBackground: true })
+    this.#suspecting++
+    for (const key of keys) {
+      if (this.#stopping.signal.aborted) break
+      this.#suspect(key)
+      if (slices.isOver) await slices.turn()
+    }
+    this.#suspecting--
   }
 
   /** Processes a suspect. Returns a delay in milliseconds if the suspect must be checked again. */
@@ -428,18 +443,24 @@ export class GarbageCollector implements AsyncDisposable {
     // Wait until the graph contains all dependents. A dependent that is missing would later be
     // deleted instead of orphaned.
     await this.#informer.latest(this.#stopping.signal)
-    const dependents = [...this.graph.dependentsOf(key)]
+    const local: Key[] = []
+    const remote: Key[] = []
+    const slices = new Slices(this.#options.time, { isBackground: true })
+    for (const dependent of this.graph.dependentsOf(key)) {
+      if (isRemoteKey(dependent)) remote.push(dependent)
+      else local.push(dependent)
+      if (slices.isOver) await slices.turn()
+    }
     const failures: unknown[] = []
     const work = async (keys: Iterator<Key> & Iterable<Key>): Promise<void> => {
       // If a dependent cannot be read or written, the other dependents must still be orphaned.
       for (const dependent of keys)
         await this.#orphan(dependent, read.uid).catch((error) => failures.push(error))
     }
-    const local = dependents.filter((one) => !isRemoteKey(one)).values()
-    const remote = dependents.filter(isRemoteKey).values()
+    const [nextLocal, nextRemote] = [local.values(), remote.values()]
     await Promise.all([
-      ...Array.from({ length: ORPHANS_MAX }, () => work(local)),
-      ...Array.from({ length: REMOTE_ORPHANS_MAX }, () => work(remote)),
+      ...Array.from({ length: ORPHANS_MAX }, () => work(nextLocal)),
+      ...Array.from({ length: REMOTE_ORPHANS_MAX }, () => work(nextRemote)),
     ])
     if (failures.length > 0) throw failures[0]
     return this.#again(

@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
-import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
+import {
+  FEW_DEPENDENTS_MAX,
+  foregroundFinalizer,
+  Graph,
+  type Key,
+  orphanFinalizer,
+} from './graph.ts'
 
 /** Creates a reference. In this test, the name of an owner is its key. */
 const reference = (name: string, uid: string, blocks = false): OwnerReference => ({
@@ -34,11 +40,14 @@ function run(steps: Steps<void> | undefined): void {
 class GraphFixture {
   readonly objects = new Map<Key, ObjectHead>()
   readonly suspects = new Set<Key>()
+  /** The suspects that the graph reports in steps. */
+  readonly lists: Generator<Key, void, void>[] = []
   readonly orphaning = new Set<Key>()
   readonly graph = new Graph({
     keyOf: ({ name }) => (name === '?' ? undefined : name),
     find: (key, uid) => (this.objects.get(key)?.uid === uid ? key : undefined),
     onSuspect: (key) => void this.suspects.add(key),
+    onSuspects: (keys) => void this.lists.push(keys),
     onOrphaning: (key) => void this.orphaning.add(key),
   })
 
@@ -99,6 +108,27 @@ test('a waiting owner becomes a suspect when a blocking dependent is deleted or 
   assert.ok(!world.graph.hasBlockingDependents('o') && world.graph.hasDependents('o'))
   world.set('late', head('late', [reference('o', '1', true)]))
   assert.deepEqual(world.taken(), ['late'])
+})
+
+test('the dependents of an owner that has many become suspects in steps, between which the graph can change', () => {
+  const world = new GraphFixture()
+  world.set('o', head('1'))
+  const names = Array.from({ length: FEW_DEPENDENTS_MAX + 1 }, (_, at) => `d${at}`)
+  for (const name of names) world.set(name, head(name, [reference('o', '1', true)]))
+  world.set('o', head('1', [], [foregroundFinalizer]))
+  assert.deepEqual(world.taken(), ['o'])
+  const [waiting] = world.lists
+  assert.deepEqual([...(waiting ?? [])], names)
+  world.set('o', undefined)
+  assert.deepEqual(world.taken(), [])
+  const deleted = world.lists[1]
+  assert.equal(deleted?.next().value, 'd0')
+  world.set('d1', undefined)
+  world.set('d2', head('d2'))
+  world.set('late', head('late', [reference('o', '1')]))
+  assert.deepEqual(world.taken(), ['late'])
+  assert.deepEqual([...(deleted ?? [])], [...names.slice(3), 'late'])
+  assert.equal(world.lists.length, 2)
 })
 
 test('an object whose dependents have to be orphaned is reported only once', () => {

@@ -32,6 +32,11 @@ export type GraphOptions = {
   readonly find: (key: Key, uid: string) => Key | undefined
   /** Called when an object might be garbage, or might no longer have to wait for its dependents. */
   readonly onSuspect: (key: Key) => void
+  /**
+   * Called instead of `onSuspect` with the dependents of an owner that has many. The generator
+   * reads the graph as it is at each step, so the graph can change between two steps.
+   */
+  readonly onSuspects: (keys: Generator<Key, void, void>) => void
   /** Called when an object is being deleted and its dependents have to be orphaned. */
   readonly onOrphaning: (key: Key) => void
 }
@@ -54,6 +59,12 @@ const BLOCKS_AT = 4
  * steps, because a client can send tens of thousands of owners.
  */
 export const FEW_OWNERS_MAX = 26
+
+/**
+ * Maximum number of dependents of one owner that become suspects in the same tick. Clients can
+ * create hundreds of thousands of dependents of one owner.
+ */
+export const FEW_DEPENDENTS_MAX = 100
 
 class Node {
   key: Key | undefined
@@ -157,9 +168,8 @@ export class Graph {
   }
 
   /** Yields the keys of the dependents. */
-  *dependentsOf(key: Key): Generator<Key, void, void> {
-    for (const dependent of all(this.#byKey.get(key)?.dependents))
-      if (dependent.key !== undefined) yield dependent.key
+  dependentsOf(key: Key): Generator<Key, void, void> {
+    return keysOf(this.#byKey.get(key)?.dependents)
   }
 
   /** Whether the object with this uid existed and was deleted. */
@@ -195,7 +205,7 @@ export class Graph {
     if (isWaiting) node.bits |= WAITING
     if (isOrphaning && (before & ORPHANING) === 0) this.#options.onOrphaning(key)
     if (isWaiting && (before & WAITING) === 0) {
-      for (const dependent of all(node.dependents)) this.#suspect(dependent)
+      this.#suspectAll(node.dependents)
       this.#options.onSuspect(key)
     }
     this.#forgetIfIdle(node)
@@ -360,8 +370,14 @@ export class Graph {
       if ((owner.bits & WAITING) !== 0) this.#suspect(owner)
       this.#forgetIfIdle(owner)
     }
-    for (const dependent of all(node.dependents)) this.#suspect(dependent)
+    this.#suspectAll(node.dependents)
     this.#forgetIfIdle(node)
+  }
+
+  #suspectAll(dependents: Node['dependents']): void {
+    if (dependents instanceof Set && dependents.size > FEW_DEPENDENTS_MAX)
+      this.#options.onSuspects(keysOf(dependents))
+    else for (const dependent of all(dependents)) this.#suspect(dependent)
   }
 
   #suspect({ key }: Node): void {
@@ -380,6 +396,11 @@ export class Graph {
 function* all(nodes: Node | Set<Node> | undefined): Generator<Node, void, void> {
   if (nodes instanceof Set) yield* nodes
   else if (nodes !== undefined) yield nodes
+}
+
+/** Yields the keys of the nodes that have one. */
+function* keysOf(nodes: Node | Set<Node> | undefined): Generator<Key, void, void> {
+  for (const { key } of all(nodes)) if (key !== undefined) yield key
 }
 
 function listOf(owners: Node['owners']): readonly Node[] {
