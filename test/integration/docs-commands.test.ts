@@ -70,11 +70,12 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
     for (const name of ['docs', 'clients', 'deploy'])
       await symlink(join(root, name), join(folder, name))
     await installPackages(join(folder, 'node_modules'))
-    const [port = 0] = await freePorts(1)
+    const [port = 0, client = 0, peer = 0] = await freePorts(3)
     await runBlocks(blocks, {
       folder,
       env: environment(folder),
       port,
+      etcdPorts: [client, peer],
       lacks: (need) => lacks(need, folder),
       onSkipped: (need, why) => t.diagnostic(`skipped, needs ${need}: ${why}`),
     })

@@ -59,6 +59,8 @@ export type Session = {
   readonly env: NodeJS.ProcessEnv
   /** Port that replaces 6443, so that concurrent sessions do not collide. */
   readonly port: number
+  /** Ports that replace those of etcd: 2379 for clients, and 2380 for other members. */
+  readonly etcdPorts?: readonly [client: number, peer: number]
   /** Returns the reason why blocks with a requirement cannot run here, or undefined if they can. */
   readonly lacks: (need: string) => string | undefined
   readonly onSkipped: (need: string, why: string) => void
@@ -97,6 +99,8 @@ async function writeNested(path: string, text: string): Promise<void> {
  * the reader stops the server.
  */
 const serves = /^(?:npx )?(?:bin\/)?keelson (?:dev|serve)\b(?!.*(?:--help|\|))/
+/** Matches a command that runs etcd, which is stopped at the end of the page. */
+const runsEtcd = /^etcd --/
 const interrupts = /^# Ctrl-C\b/
 /**
  * Matches `keelson stop`, which stops the server gracefully. An additional signal would stop it
@@ -111,11 +115,14 @@ const assigns = /^(export )?([A-Z_]+)=/
  * tests.
  */
 const READY_MS_MAX = 300_000
+const ETCD_PORT = 2379
+const ETCD_PEER_PORT = 2380
 
 class RunningPage implements AsyncDisposable {
   readonly #session: Session
   #assignments: string[] = []
   #server: ChildProcess | undefined
+  #etcd: ChildProcess | undefined
   /** The lines that the server has printed. */
   #printed: string[] = []
   /** Standard error of the last command. */
@@ -136,6 +143,9 @@ class RunningPage implements AsyncDisposable {
       if (serves.test(line)) {
         await flush()
         await this.#serve(line)
+      } else if (runsEtcd.test(line)) {
+        await flush()
+        await this.#startEtcd(line)
       } else if (interrupts.test(line)) {
         await flush()
         await this.#interrupt()
@@ -211,6 +221,26 @@ class RunningPage implements AsyncDisposable {
     }
   }
 
+  /** Starts an etcd. Resolves when it responds. */
+  async #startEtcd(command: string): Promise<void> {
+    const etcd = this.#spawn(`exec ${command}`, ['ignore', 'pipe', 'pipe'])
+    this.#etcd = etcd
+    let log = ''
+    etcd.stdout?.resume()
+    etcd.stderr?.setEncoding('utf8').on('data', (text: string) => (log += text))
+    const [client] = this.#session.etcdPorts ?? [ETCD_PORT]
+    await until(
+      async () => {
+        assert.equal(etcd.exitCode, null, log)
+        const response = await fetch(`http://127.0.0.1:${client}/health`).catch(() => undefined)
+        await response?.body?.cancel()
+        return response?.ok === true
+      },
+      `${command} is ready`,
+      READY_MS_MAX,
+    )
+  }
+
   /** Interrupts the server, which stops it gracefully. */
   async #interrupt(): Promise<void> {
     const server = this.#server
@@ -228,15 +258,29 @@ class RunningPage implements AsyncDisposable {
   }
 
   #spawn(script: string, stdio: ['ignore', 'pipe', 'pipe']): ChildProcess {
-    const { folder, env, port } = this.#session
+    const { folder, env, port, etcdPorts = [ETCD_PORT, ETCD_PEER_PORT] } = this.#session
     const whole = ['set -e', ...this.#assignments, script]
       .join('\n')
       .replaceAll(':6443', `:${port}`)
+      .replaceAll(`:${ETCD_PORT}`, `:${etcdPorts[0]}`)
+      .replaceAll(`:${ETCD_PEER_PORT}`, `:${etcdPorts[1]}`)
     return spawn('sh', ['-c', whole], { cwd: folder, env, stdio })
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#interrupt()
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#interrupt()
+    } finally {
+      await this.#stopEtcd()
+    }
+  }
+
+  async #stopEtcd(): Promise<void> {
+    const etcd = this.#etcd
+    if (etcd === undefined || etcd.exitCode !== null || etcd.signalCode !== null) return
+    const gone = once(etcd, 'exit')
+    etcd.kill('SIGKILL')
+    await gone
   }
 }
 
