@@ -4,6 +4,7 @@
  * (docs/decisions/0010-bundled-package.md). `npm pack` runs this first. The argument is the output
  * folder. The default is `dist`.
  */
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -193,11 +194,18 @@ const buildFunction = (
     ...options,
     entryPoints,
     outdir,
+    define: { ...options.define, BUILD_COMMIT: JSON.stringify(commit()) },
     banner: {
       js: `(function (require, __filename, __dirname, storeThread) { ${start} const module = { exports: {} };`,
     },
     footer: { js: 'return module.exports })' },
   })
+
+/** Returns the commit of this checkout, for `keelson version`. */
+function commit(): string {
+  if (!existsSync(join(root, '.git'))) return 'unknown'
+  return execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
+}
 
 const textsOf = ({ outputFiles }: BundleResult): [path: string, text: string][] =>
   outputFiles.map(({ path, text }) => [path, inAscii(text)])

@@ -54,6 +54,20 @@ test('serve --help lists the flags', async () => {
   assert.equal((await run(program, ['serve', '--help=true'])).out, out)
 })
 
+test('keelson version prints the versions and the commit', async () => {
+  const { out } = await run(program, ['version', '--output=json'])
+  const versions: Record<string, string> = JSON.parse(out)
+  const head = await run('git', ['-C', join(program, '..'), 'rev-parse', 'HEAD'])
+  assert.match(versions['keelson'] ?? '', /^\d+\.\d+\.\d+/)
+  assert.match(versions['kubernetes'] ?? '', /^v1\.33\.\d+$/)
+  assert.match(versions['node'] ?? '', /^v\d+\./)
+  assert.equal(versions['commit'], head.out.trim())
+  const text = (await run(program, ['version'])).out
+  for (const value of Object.values(versions)) assert.ok(text.includes(value), text)
+  const withoutGit = await run(process.execPath, [program, 'version'], { PATH: '' })
+  assert.match(withoutGit.out, /^Commit +unknown$/m)
+})
+
 test('keelson help prints the same text as --help', async () => {
   for (const command of [['dev'], ['auth', 'why']]) {
     const { code, out } = await run(program, ['help', ...command])

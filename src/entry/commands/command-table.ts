@@ -34,6 +34,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./serve.ts')).serve,
   },
   {
+    name: 'run',
+    summary: 'Run a command, such as tests, with a server of its own.',
+    help: async () => (await import('./run-flags.ts')).runHelp,
+    load: async () => (await import('./run.ts')).run,
+  },
+  {
     name: 'assets',
     summary: 'Print a folder for KUBEBUILDER_ASSETS, for tests with envtest.',
     help: async () => (await import('../envtest/assets.ts')).assetsHelp,
@@ -62,6 +68,12 @@ export const commandTable: readonly CommandEntry[] = [
     summary: 'Ask a server for its health, for container engines.',
     help: async () => (await import('./health-flags.ts')).healthHelp,
     load: async () => (await import('./health.ts')).health,
+  },
+  {
+    name: 'version',
+    summary: 'Show the versions of Keelson, Kubernetes and Node.',
+    help: async () => (await import('./version.ts')).versionHelp,
+    load: async () => (await import('./version.ts')).version,
   },
   {
     name: 'help',

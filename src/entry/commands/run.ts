@@ -1,0 +1,134 @@
+/** `keelson run`: runs a command with a server of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import { dirname } from 'node:path'
+import { messageOf } from '../../lib/errors.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import { Verbosity } from '../../lib/telemetry/verbosity.ts'
+import { type Cluster, startCluster } from '../testing/index.ts'
+import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
+import { readRunFlags, type RunFlags } from './run-flags.ts'
+
+/** Exit codes of shells for a command that does not exist, and for one that cannot be started. */
+const NOT_FOUND = 127
+const NOT_EXECUTABLE = 126
+/** A shell adds this to the number of the signal that ended a command. */
+const SIGNAL_BASE = 128
+
+const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+export async function run(args: readonly string[], parts: CommandContext): Promise<void> {
+  const flags = readRunFlags(args)
+  if ('faults' in flags) return parts.fail(USAGE_FAULT, flags.faults)
+  const signals = new PassedSignals()
+  try {
+    await using cluster = await startServer(flags, parts)
+    if (flags.apply !== undefined)
+      await Promise.race([cluster.apply(flags.apply), signals.beforeCommand])
+    const result = signals.received ?? (await runCommand(flags, { cluster, signals, parts }))
+    await cluster.stop()
+    if (typeof result === 'object') parts.fail(result.code, [result.reason])
+    else parts.exit(typeof result === 'number' ? result : SIGNAL_BASE + constants.signals[result])
+  } catch (error) {
+    parts.fail(FAILURE, [messageOf(error)])
+  }
+}
+
+function startServer({ controllers }: RunFlags, parts: CommandContext): Promise<Cluster> {
+  const sink = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
+  // The steps of the server would be mixed with the output of the command.
+  const log: Log = (level, ...entry) => {
+    if (level === 'warn' || level === 'error') sink.log(level, ...entry)
+  }
+  return startCluster({ log, ...(controllers !== undefined && { controllers }) })
+}
+
+type RunContext = {
+  readonly cluster: Cluster
+  readonly signals: PassedSignals
+  readonly parts: CommandContext
+}
+
+type StartFault = { readonly code: number; readonly reason: string }
+
+/** Returns the exit code of the command, the signal that ended it, or why it did not start. */
+async function runCommand(
+  { program, args }: RunFlags,
+  { cluster, signals, parts }: RunContext,
+): Promise<number | NodeJS.Signals | StartFault> {
+  const kubeconfig = cluster.kubeconfigFile()
+  const child = spawn(program, args, {
+    stdio: 'inherit',
+    env: { ...parts.env, KUBECONFIG: kubeconfig, USE_EXISTING_CLUSTER: 'true' },
+  })
+  signals.passTo(child)
+  const guard = startGuard(child, dirname(kubeconfig))
+  try {
+    // The event has the exit code or the signal; the other one is null.
+    const [code, signal]: readonly unknown[] = await once(child, 'exit')
+    return typeof code === 'number' ? code : signalOf(signal)
+  } catch (error) {
+    return startFault(program, error)
+  } finally {
+    guard?.kill('SIGKILL')
+  }
+}
+
+const signalOf = (name: unknown): NodeJS.Signals => (isSignal(name) ? name : 'SIGKILL')
+
+const isSignal = (name: unknown): name is NodeJS.Signals =>
+  typeof name === 'string' && Object.hasOwn(constants.signals, name)
+
+function startFault(program: string, error: unknown): StartFault {
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  return isMissing
+    ? { code: NOT_FOUND, reason: `command not found: ${program}` }
+    : { code: NOT_EXECUTABLE, reason: `${program} cannot be started: ${messageOf(error)}` }
+}
+
+/**
+ * Starts a process that ends the command and removes the folder if this process is killed, so that
+ * it cannot do so itself. The end of its standard input shows that this process no longer exists.
+ */
+function startGuard({ pid }: ChildProcess, folder: string): ChildProcess | undefined {
+  if (pid === undefined || process.platform === 'win32') return undefined
+  const script = 'cat >/dev/null; kill -TERM "$1" 2>/dev/null; rm -rf "$2"'
+  const guard = spawn('/bin/sh', ['-c', script, 'keelson-run-guard', `${pid}`, folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // Ctrl-C at a terminal must not end it.
+    detached: true,
+  })
+  // Without the guard, only the cleanup after SIGKILL is missing.
+  guard.on('error', () => undefined)
+  guard.stdin.on('error', () => undefined)
+  return guard
+}
+
+/** Passes signals on to the command. Remembers a signal that arrives before the command starts. */
+class PassedSignals {
+  received: NodeJS.Signals | undefined
+  #child: ChildProcess | undefined
+  readonly #early = Promise.withResolvers<void>()
+
+  constructor() {
+    for (const signal of passedSignals) process.on(signal, () => this.#on(signal))
+  }
+
+  /** Resolves when a signal arrives before the command starts. */
+  get beforeCommand(): Promise<void> {
+    return this.#early.promise
+  }
+
+  passTo(child: ChildProcess): void {
+    this.#child = child
+  }
+
+  #on(signal: NodeJS.Signals): void {
+    this.received ??= signal
+    if (this.#child === undefined) return this.#early.resolve()
+    // A terminal sends Ctrl-C to all its processes. The command must not get it twice.
+    if (signal === 'SIGINT' && process.stdin.isTTY) return
+    this.#child.kill(signal)
+  }
+}

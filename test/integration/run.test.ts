@@ -1,0 +1,144 @@
+/**
+ * Tests `keelson run`: the command gets a server of its own and passes its exit status on, and
+ * nothing remains, however the command or Keelson itself ends.
+ */
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import { toolPath } from '../support/harness/etcd.ts'
+import { keelsonProgram } from '../support/harness/keelson.ts'
+import { until } from '../support/harness/until.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-run-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const TIMEOUT_MS = 300_000
+
+type Run = { readonly code: number | string; readonly out: string; readonly err: string }
+
+/** Returns the environment for a run whose temporary files are in their own folder. */
+function environment(name: string): NodeJS.ProcessEnv & { readonly TMPDIR: string } {
+  const temporary = join(folder, name)
+  mkdirSync(temporary, { recursive: true })
+  const { KUBECONFIG: _, ...env } = process.env
+  return { ...env, TMPDIR: temporary, KUBECTL: toolPath('kubectl') }
+}
+
+function runKeelson(name: string, args: readonly string[]): Promise<Run> {
+  return new Promise((resolve) => {
+    const options = { env: environment(name), timeout: TIMEOUT_MS }
+    execFile(keelsonProgram, ['run', ...args], options, (error, out, err) =>
+      resolve({ code: error === null ? 0 : (error.code ?? error.signal ?? ''), out, err }),
+    )
+  })
+}
+
+const inShell = (script: string): readonly string[] => ['--', '/bin/sh', '-c', script]
+
+/** Returns the files that a run left behind, except for caches of Node. */
+const leftFiles = (name: string): readonly string[] =>
+  readdirSync(join(folder, name)).filter((file) => file.startsWith('keelson'))
+
+const createAndList = (name: string): string =>
+  `"$KUBECTL" create namespace ${name} >&2; "$KUBECTL" get namespaces -o name`
+
+suite('keelson run', { concurrency: 2 }, () => {
+  test('the command gets a server, and its status is passed on', async () => {
+    const script =
+      'echo "$USE_EXISTING_CLUSTER $KUBECONFIG $1"; "$KUBECTL" get namespaces -o name; exit 7'
+    const { code, out, err } = await runKeelson('status', [...inShell(script), 'sh', '--help'])
+    assert.equal(code, 7, err)
+    assert.match(out, /^true \/.*\/status\/.*\/kubeconfig --help\n/)
+    assert.match(out, /^namespace\/default$/m)
+    assert.deepEqual(leftFiles('status'), [])
+  })
+
+  test('a signal that ends the command is part of the status', async () => {
+    assert.equal((await runKeelson('signal', inShell('kill -9 $$'))).code, 137)
+  })
+
+  test('a command that does not exist exits with 127', async () => {
+    const { code, err } = await runKeelson('missing', ['--', 'no-such-command'])
+    assert.equal(code, 127)
+    assert.match(err, /keelson: command not found: no-such-command\n$/)
+    assert.deepEqual(leftFiles('missing'), [])
+  })
+
+  test('manifests are applied before the command starts', async () => {
+    const manifests = join(folder, 'manifests')
+    mkdirSync(manifests)
+    writeFileSync(
+      join(manifests, 'shop.yaml'),
+      'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n',
+    )
+    const command = inShell('"$KUBECTL" get namespace shop -o name')
+    const { code, out, err } = await runKeelson('apply', [`--apply=${manifests}`, ...command])
+    assert.deepEqual([code, out], [0, 'namespace/shop\n'], err)
+    const failed = await runKeelson('apply', ['--apply=/no/such/folder', ...command])
+    assert.equal(failed.code, 1)
+    assert.match(failed.err, /\/no\/such\/folder/)
+    assert.deepEqual(leftFiles('apply'), [])
+  })
+
+  test('only the selected controllers run', async () => {
+    const script =
+      '"$KUBECTL" create namespace shop >&2; "$KUBECTL" get serviceaccounts -n shop -o name'
+    const { code, out } = await runKeelson('controllers', ['--controllers=', ...inShell(script)])
+    assert.deepEqual([code, out], [0, ''])
+    const wrong = await runKeelson('controllers', ['--controllers=garbage', ...inShell('true')])
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.err, /did you mean garbage-collector-controller\?/)
+  })
+
+  test('arguments without a command are rejected', async () => {
+    for (const args of [[], ['--'], ['sh', '-c', 'true']]) {
+      const { code, err } = await runKeelson('usage', args)
+      assert.equal(code, 2, args.join(' '))
+      assert.match(err, /for example: keelson run -- go test/)
+    }
+  })
+
+  test('two runs at the same time have separate servers', async () => {
+    const runs = await Promise.all(
+      ['one', 'two'].map((name) => runKeelson(name, inShell(createAndList(name)))),
+    )
+    const [one, two] = runs.map(({ out }) => out)
+    assert.ok(one?.includes('namespace/one\n') === true && !one.includes('namespace/two'), one)
+    assert.ok(two?.includes('namespace/two\n') === true && !two.includes('namespace/one'), two)
+  })
+
+  for (const [signal, status] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGKILL', null],
+  ] as const)
+    test(`after ${signal}, neither the command nor its folder remains`, async () => {
+      const command = inShell('echo $$ "$KUBECONFIG"; exec sleep 600')
+      const child = spawn(keelsonProgram, ['run', ...command], {
+        env: environment(signal),
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const exited = once(child, 'exit')
+      const [printed]: readonly unknown[] = await once(child.stdout, 'data')
+      const [pid = '', kubeconfig = ''] = String(printed).trim().split(' ')
+      assert.ok(existsSync(kubeconfig))
+      child.kill(signal)
+      assert.deepEqual(await exited, status === null ? [null, signal] : [status, null])
+      await until(
+        () => !isRunning(Number(pid)) && leftFiles(signal).length === 0,
+        'the command and its folder are gone',
+      )
+    })
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
