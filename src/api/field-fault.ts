@@ -159,7 +159,7 @@ const show = (value: PrintedScalar): string =>
   typeof value === 'string' ? shownValue(value) : value === null ? '"null"' : `${value}`
 
 /** Formats a string for messages: quoted, and truncated if it is very long. */
-export function shownValue(value: string): string {
-  if (value.length <= SHOWN_CHARACTERS_MAX) return quote(value)
-  return `${quote(value.slice(0, SHOWN_CHARACTERS_MAX))}... (${value.length - SHOWN_CHARACTERS_MAX} more characters)`
+export function shownValue(value: string, charactersMax = SHOWN_CHARACTERS_MAX): string {
+  if (value.length <= charactersMax) return quote(value)
+  return `${quote(value.slice(0, charactersMax))}... (${value.length - charactersMax} more characters)`
 }

@@ -23,7 +23,7 @@ import { inSlices, Slices } from '../../lib/scheduling/slices.ts'
 import { systemTime } from '../../lib/time/timers.ts'
 import { isSame } from '../../objects/schema/equal.ts'
 import { heldRules } from './authorizer.ts'
-import { describeRule, joinVerbs, missingRights, quoteList } from './covers.ts'
+import { describeRights, missingRights, quoteList } from './covers.ts'
 import { readRules } from './read-objects.ts'
 import { rbacGroup, type RoleResource } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
@@ -151,12 +151,12 @@ async function confirmHeld(
   const { rights, isAll, error } = await lacking(options, grant, wanted)
   if (isAll && rights.length === 0) return
   const who = `user ${quote(user.name)} (groups=${quoteList(user.groups)})`
-  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${listOf(rights, isAll)}`
+  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${await listOf(rights, isAll)}`
   throw refused(grant, error === '' ? why : `${why}; resolution errors: [${error}]`)
 }
 
-function listOf(rights: readonly Rule[], isAll: boolean): string {
-  const lines = [...new Set(joinVerbs(rights).map(describeRule))].toSorted()
+async function listOf(rights: readonly Rule[], isAll: boolean): Promise<string> {
+  const lines = await inSlices(describeRights(rights))
   const shown: string[] = []
   let characters = 0
   for (const line of lines) {

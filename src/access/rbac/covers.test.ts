@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inSlices } from '../../lib/scheduling/slices.ts'
 import { cpuMsOf } from '../../../test/support/harness/turns.ts'
-import { describeRule, joinVerbs, missingRights } from './covers.ts'
+import { describeRights, missingRights } from './covers.ts'
 import type { Rule } from './rule.ts'
 
 const none = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] }
@@ -22,7 +22,7 @@ const visits = (verbs: string, ...nonResourceURLs: readonly string[]): Rule => (
 async function lacks(held: readonly Rule[], ...wanted: readonly Rule[]): Promise<string[]> {
   const { rights, isAll } = await inSlices(missingRights(held, wanted))
   assert.ok(isAll)
-  return joinVerbs(rights).map(describeRule)
+  return [...(await inSlices(describeRights(rights)))]
 }
 
 const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[]])[] = [
@@ -159,4 +159,22 @@ test('a rule without verbs grants no permission, however long its lists are', as
     await lacks([], may('get', 'x', { verbs: [], resources: many, apiGroups: many })),
     [],
   )
+})
+
+test('a long name that many missing permissions share is shortened in the message', async () => {
+  const name = 'x'.repeat(1_000_000)
+  const verbs = Array.from({ length: 500 }, (_, at) => `v${at}`)
+  const [line = '', ...others] = await lacks([], may('get', name, { verbs }))
+  assert.deepEqual(others, [])
+  const shown = `"${'x'.repeat(1024)}"... (998976 more characters)`
+  const shownVerbs = verbs.map((verb) => `"${verb}"`).join(' ')
+  assert.equal(line, `{APIGroups:[""], Resources:[${shown}], Verbs:[${shownVerbs}]}`)
+})
+
+test('missing permissions are formatted a few at a time', () => {
+  const rights = Array.from({ length: 1_000 }, (_, at) => may('get', `x${at}`))
+  let count = 0
+  for (const _ of describeRights(rights)) count++
+  // Each permission is first joined with others and then formatted.
+  assert.ok(count >= 200, `${count} steps`)
 })

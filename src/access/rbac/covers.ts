@@ -24,6 +24,13 @@ const WHOLE_MAX = 1_000
 const STEP_LOOKS = 64
 /** Maximum length of a list that is scanned. Longer lists are looked up in a Set. */
 const SCAN_MAX = 16
+/**
+ * Maximum length of a name in a message. A thousand missing permissions can share a name of
+ * megabytes, which would be quoted for each of them.
+ */
+const SHOWN_NAME_MAX = 1024
+/** Number of missing permissions that one step joins or formats. */
+const STEP_SHOWN = 8
 
 export type MissingRights = {
   /** The missing permissions, as rules that each grant a single permission. */
@@ -78,25 +85,41 @@ export function* missingRights(
   return { rights, isAll: looks <= looksMax }
 }
 
+/** Formats missing permissions as sorted lines, without duplicates. */
+export function* describeRights(rights: readonly Rule[]): Steps<readonly string[]> {
+  const lines = new Set<string>()
+  let count = 0
+  for (const rule of yield* joinVerbs(rights)) {
+    lines.add(describeRule(rule))
+    if (++count % STEP_SHOWN === 0) yield
+  }
+  return [...lines].toSorted()
+}
+
 /**
  * Joins permissions that differ only in the verb into one rule. Permissions on paths stay separate.
  */
-export function joinVerbs(rights: readonly Rule[]): Rule[] {
+function* joinVerbs(rights: readonly Rule[]): Steps<readonly Rule[]> {
   const joined = new Map<string, Rule & { readonly verbs: string[] }>()
   const ofPaths: Rule[] = []
+  let count = 0
   for (const right of rights) {
-    const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = right
-    const key = JSON.stringify([apiGroups, resources, resourceNames])
+    if (++count % STEP_SHOWN === 0) yield
+    if (right.nonResourceURLs.length > 0) {
+      ofPaths.push(right)
+      continue
+    }
+    // Names are compared as they are shown. The key would otherwise contain names of megabytes.
+    const key = describeRule({ ...right, verbs: [] })
     const known = joined.get(key)
-    if (nonResourceURLs.length > 0) ofPaths.push(right)
-    else if (known === undefined) joined.set(key, { ...right, verbs: [...verbs] })
-    else addAll(known.verbs, verbs)
+    if (known === undefined) joined.set(key, { ...right, verbs: [...right.verbs] })
+    else addAll(known.verbs, right.verbs)
   }
   return [...ofPaths, ...joined.values()]
 }
 
 /** Formats a rule like `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}`. */
-export function describeRule({
+function describeRule({
   apiGroups,
   resources,
   nonResourceURLs,
@@ -118,7 +141,7 @@ export function describeRule({
 
 /** Formats a list as Go's %q formats a slice of strings. */
 export const quoteList = (list: readonly string[]): string =>
-  `[${shownItems(list, shownValue, ' ')}]`
+  `[${shownItems(list, (name) => shownValue(name, SHOWN_NAME_MAX), ' ')}]`
 
 type Right =
   | {
