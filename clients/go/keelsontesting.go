@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -226,71 +225,6 @@ func (c *Cluster) clock(ctx context.Context, method string, body any) (time.Time
 	return response.Now, nil
 }
 
-// HistoryFilter selects writes. Empty fields match all writes.
-type HistoryFilter struct {
-	Resource, Group, Namespace, Name string
-	// User is the name of the user.
-	User string
-	Verb string
-	// Source is "client", "test" or "server", as in Write.
-	Source string
-	// After is a resourceVersion. It selects only later writes.
-	After string
-}
-
-// Write is an entry of the history.
-type Write struct {
-	ResourceVersion string    `json:"resourceVersion"`
-	Time            time.Time `json:"time"`
-	// Operation is "create", "update" or "delete".
-	Operation string `json:"operation"`
-	// Verb is the verb of the request. It is empty if no request made the change.
-	Verb        string `json:"verb"`
-	Group       string `json:"group"`
-	Resource    string `json:"resource"`
-	Subresource string `json:"subresource"`
-	Namespace   string `json:"namespace"`
-	Name        string `json:"name"`
-	// Source is "client", "test" for Request, Apply and Restore, or "server" for the server itself
-	// and its controllers.
-	Source string `json:"source"`
-	// User is nil if no request made the change.
-	User      *User  `json:"user"`
-	UserAgent string `json:"userAgent"`
-	// Object is the object after the write. It is empty if the object was deleted.
-	Object json.RawMessage `json:"object"`
-	// Before is the object before the write. It is empty if the object was created.
-	Before json.RawMessage `json:"before"`
-	Owners []FieldOwner    `json:"owners"`
-}
-
-// FieldOwner lists the fields of an object that a manager owns.
-type FieldOwner struct {
-	Manager     string   `json:"manager"`
-	Operation   string   `json:"operation"`
-	Subresource string   `json:"subresource"`
-	Fields      []string `json:"fields"`
-}
-
-// History returns the writes that match, the oldest first.
-func (c *Cluster) History(ctx context.Context, filter HistoryFilter) ([]Write, error) {
-	query := url.Values{}
-	for name, value := range map[string]string{
-		"resource": filter.Resource, "group": filter.Group, "namespace": filter.Namespace,
-		"name": filter.Name, "user": filter.User, "verb": filter.Verb, "source": filter.Source,
-		"after": filter.After,
-	} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	var response struct{ Writes []Write }
-	if err := c.control(ctx, http.MethodGet, "history?"+query.Encode(), nil, &response); err != nil {
-		return nil, fmt.Errorf("read the history: %w", err)
-	}
-	return response.Writes, nil
-}
-
 // Apply applies the manifests of a folder with its subfolders, or of a file, and returns the
 // applied objects in the order of the manifests. Namespaces and CustomResourceDefinitions are
 // applied first. A folder with a kustomization is built with kustomize or kubectl.
@@ -323,8 +257,8 @@ func (c *Cluster) apply(ctx context.Context, source map[string]any) ([]json.RawM
 
 // WaitFor calls the condition several times a second until it returns true. An error of the
 // condition does not end the wait. If the context has no deadline, the wait ends after 30 seconds.
-// The returned error contains what, which names the awaited state, and wraps the last error of the
-// condition or else the error of the context.
+// The returned error contains what, which names the awaited state, and the last writes and refused
+// requests. It wraps the last error of the condition or else the error of the context.
 func (c *Cluster) WaitFor(
 	ctx context.Context, what string, condition func(context.Context) (bool, error),
 ) error {
@@ -353,7 +287,7 @@ func (c *Cluster) WaitFor(
 				last = ctx.Err()
 			}
 			waited := time.Since(began).Round(time.Millisecond)
-			return fmt.Errorf("waited %s for %s: %w", waited, what, last)
+			return fmt.Errorf("waited %s for %s: %w%s", waited, what, last, c.explain())
 		case <-ticker.C:
 		}
 	}

@@ -68,6 +68,11 @@ export type Step = { readonly on?: string; readonly error?: string } & (
       readonly filter: HistoryFilter
       readonly writes: readonly unknown[]
     }
+  | {
+      readonly call: 'timeline'
+      readonly filter: HistoryFilter
+      readonly entries: readonly unknown[]
+    }
 )
 
 export type Case = {
@@ -152,13 +157,25 @@ async function perform(step: Step, state: State): Promise<void> {
     case 'apply':
     case 'waitFor':
     case 'history':
+    case 'timeline':
       return performOther(step, cluster)
   }
 }
 
 type OtherStep = Extract<
   Step,
-  { call: 'reset' | 'stop' | 'clock' | 'advance' | 'kubeconfig' | 'apply' | 'waitFor' | 'history' }
+  {
+    call:
+      | 'reset'
+      | 'stop'
+      | 'clock'
+      | 'advance'
+      | 'kubeconfig'
+      | 'apply'
+      | 'waitFor'
+      | 'history'
+      | 'timeline'
+  }
 >
 
 async function performOther(step: OtherStep, cluster: Cluster): Promise<void> {
@@ -195,6 +212,10 @@ async function performOther(step: OtherStep, cluster: Cluster): Promise<void> {
     case 'history': {
       const writes = cluster.history(step.filter)
       return includes(JSON.parse(JSON.stringify(writes)), step.writes)
+    }
+    case 'timeline': {
+      const entries = cluster.timeline(step.filter)
+      return includes(JSON.parse(JSON.stringify(entries)), step.entries)
     }
   }
 }

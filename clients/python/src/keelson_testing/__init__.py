@@ -25,8 +25,8 @@ from ._faults import (
     Match,
     StaleRead,
 )
+from ._history import FieldChange, FieldOwner, TimelineEntry, User, Write
 from ._http import Response
-from ._history import FieldOwner, User, Write
 
 __all__ = [
     "CloseWatch",
@@ -37,12 +37,14 @@ __all__ = [
     "Effect",
     "Fail",
     "Fault",
+    "FieldChange",
     "FieldOwner",
     "KeelsonError",
     "Match",
     "Response",
     "Snapshot",
     "StaleRead",
+    "TimelineEntry",
     "User",
     "Write",
     "start_cluster",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, TypeVar, Un
 
 from ._errors import KeelsonError
 from ._faults import Effect, Fault, Match
-from ._history import User, Write, parse_time, parse_write
+from ._history import TimelineEntry, User, Write, parse_entry, parse_time, parse_write
 from ._http import Client, Response
 from ._process import Process
 
@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 #: Time between two checks of ``wait_for``, in seconds.
 POLL_SECONDS = 0.025
+#: Number of entries of the timeline that the error of a wait contains.
+EXPLAINED_MAX = 10
 
 
 def start_cluster(
@@ -179,35 +181,22 @@ class Cluster:
         """Removes all faults."""
         self._control("DELETE", "faults")
 
-    def history(
-        self,
-        *,
-        resource: Optional[str] = None,
-        group: Optional[str] = None,
-        namespace: Optional[str] = None,
-        name: Optional[str] = None,
-        user: Optional[str] = None,
-        verb: Optional[str] = None,
-        source: Optional[str] = None,
-        after: Optional[str] = None,
-    ) -> list[Write]:
+    def history(self, **filters: Optional[str]) -> list[Write]:
         """Returns the writes that match, the oldest first.
 
-        ``user`` is the name of a user, and ``after`` is a resourceVersion.
+        The filters are ``resource``, ``group``, ``namespace``, ``name``, ``user``, ``verb``,
+        ``source`` and ``after``, which is a resourceVersion.
         """
-        fields = {
-            "resource": resource,
-            "group": group,
-            "namespace": namespace,
-            "name": name,
-            "user": user,
-            "verb": verb,
-            "source": source,
-            "after": after,
-        }
-        given = {field: value for field, value in fields.items() if value is not None}
-        writes = self._control("GET", "history?" + urllib.parse.urlencode(given))["writes"]
+        writes = self._control("GET", "history?" + _query(filters))["writes"]
         return [parse_write(write) for write in writes]
+
+    def timeline(self, **filters: Optional[str]) -> list[TimelineEntry]:
+        """Returns the writes and the refused requests that match, the oldest first.
+
+        The filters are those of ``history``.
+        """
+        entries = self._control("GET", "timeline?" + _query(filters))["entries"]
+        return [parse_entry(entry) for entry in entries]
 
     def now(self) -> datetime:
         """Returns the time of the server's clock."""
@@ -252,8 +241,9 @@ class Cluster:
     ) -> T:
         """Calls the condition several times a second, and returns its first true value.
 
-        An exception of the condition does not end the wait. After ``timeout`` seconds, the error
-        contains ``what``, which names the awaited state.
+        An exception of the condition does not end the wait. After ``timeout`` seconds, it fails.
+        The error contains ``what``, which names the awaited state, and the last writes and refused
+        requests.
         """
         end = time.monotonic() + timeout
         while True:
@@ -266,7 +256,8 @@ class Cluster:
             except Exception as error:
                 cause, last = error, f"the last error is {error!r}"
             if time.monotonic() > end:
-                raise KeelsonError(f"waited {timeout} s for {what}: {last}") from cause
+                why = f"waited {timeout} s for {what}: {last}{self._explain()}"
+                raise KeelsonError(why) from cause
             time.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
@@ -297,6 +288,20 @@ class Cluster:
     ) -> None:
         self.stop()
 
+    def _explain(self) -> str:
+        """Returns lines with the last entries of the timeline.
+
+        Entries of the server itself seldom explain why a condition is not met.
+        """
+        try:
+            entries = [entry for entry in self.timeline() if entry.source != "server"]
+        except (KeelsonError, OSError):
+            return ""
+        if not entries:
+            return ""
+        lines = "".join(f"\n    {entry}" for entry in entries[-EXPLAINED_MAX:])
+        return f"\n  the last writes and refused requests:{lines}"
+
     def _client_for(self, user: User) -> Client:
         key = (user.name, *user.groups)
         if key not in self._users:
@@ -309,3 +314,7 @@ class Cluster:
             message = answer.get("message", "") if isinstance(answer, dict) else answer
             raise KeelsonError(f"Keelson responded with status {status}: {message}")
         return answer
+
+
+def _query(filters: dict[str, Optional[str]]) -> str:
+    return urllib.parse.urlencode({k: v for k, v in filters.items() if v is not None})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any, Optional, Sequence
 
 
@@ -31,13 +31,12 @@ class FieldOwner:
 
 
 @dataclass(frozen=True)
-class Write:
-    """An entry of the history."""
+class RecordedRequest:
+    """The target and the sender of a recorded request."""
 
-    resource_version: str
     #: The time according to the clock of the cluster.
     time: datetime
-    #: ``create``, ``update`` or ``delete``.
+    #: ``create``, ``update`` or ``delete``. In the timeline, also ``refused``.
     operation: str
     #: The verb of the request. Empty if no request made the change.
     verb: str
@@ -49,9 +48,19 @@ class Write:
     #: ``client``; ``test`` for ``request``, ``apply`` and ``restore``; ``server`` for the server
     #: itself and its controllers.
     source: str
-    #: None if no request made the change.
+    #: None if the user is not known.
     user: Optional[User]
     user_agent: str
+    #: The name under which the request would own fields.
+    field_manager: str
+    #: Empty for a refused request.
+    resource_version: str
+
+
+@dataclass(frozen=True)
+class Write(RecordedRequest):
+    """An entry of the history."""
+
     #: The object after the write, or None if it was deleted.
     object: Optional[dict[str, Any]]
     #: The object before the write, or None if it was created.
@@ -59,25 +68,68 @@ class Write:
     owners: Sequence[FieldOwner]
 
 
+@dataclass(frozen=True)
+class FieldChange:
+    """A change of a field. A value is None if the field is absent."""
+
+    path: str
+    before: Any = None
+    after: Any = None
+
+
+@dataclass(frozen=True)
+class TimelineEntry(RecordedRequest):
+    """A write or a refused request."""
+
+    #: The fields that an update changed.
+    changes: Sequence[FieldChange]
+    #: The HTTP status of a refused request, or None.
+    code: Optional[int]
+    #: The reason and the message of the response to a refused request.
+    reason: str
+    message: str
+
+    def __str__(self) -> str:
+        user = "unknown user" if self.user is None else self.user.name
+        target = f"{self.namespace}/{self.name}".lstrip("/")
+        at = self.time.astimezone(timezone.utc).strftime("%H:%M:%S")
+        line = f"{at} {user} {self.verb} {self.resource} {target}"
+        if self.operation == "refused":
+            return f"{line}: refused with {self.code} {self.reason}, {self.message}"
+        changes = [f"{each.path}: {each.before!r} -> {each.after!r}" for each in self.changes]
+        return f"{line}: {', '.join(changes)}" if changes else line
+
+
 def parse_write(write: dict[str, Any]) -> Write:
-    user = write.get("user")
     return Write(
-        resource_version=write["resourceVersion"],
-        time=parse_time(write["time"]),
-        operation=write["operation"],
-        verb=write["verb"],
-        group=write["group"],
-        resource=write["resource"],
-        subresource=write["subresource"],
-        namespace=write["namespace"],
-        name=write["name"],
-        source=write["source"],
-        user=None if user is None else User(user["name"], tuple(user["groups"])),
-        user_agent=write["userAgent"],
+        **_request_fields(write),
         object=write.get("object"),
         before=write.get("before"),
         owners=tuple(FieldOwner(**owner) for owner in write["owners"]),
     )
+
+
+def parse_entry(entry: dict[str, Any]) -> TimelineEntry:
+    return TimelineEntry(
+        **_request_fields(entry),
+        changes=tuple(FieldChange(**change) for change in entry.get("changes", ())),
+        code=entry.get("code"),
+        reason=entry.get("reason", ""),
+        message=entry.get("message", ""),
+    )
+
+
+def _request_fields(entry: dict[str, Any]) -> dict[str, Any]:
+    user = entry.get("user")
+    names = ("operation", "verb", "group", "resource", "subresource", "namespace", "name", "source")
+    return {
+        **{name: entry[name] for name in names},
+        "time": parse_time(entry["time"]),
+        "user": None if user is None else User(user["name"], tuple(user["groups"])),
+        "user_agent": entry["userAgent"],
+        "field_manager": entry["fieldManager"],
+        "resource_version": entry.get("resourceVersion", ""),
+    }
 
 
 def parse_time(text: str) -> datetime:

@@ -48,7 +48,7 @@ type step struct {
 	Objects                                     []any
 	Names                                       []string
 	Filter                                      keelson.HistoryFilter
-	Writes                                      []any
+	Writes, Entries                             []any
 }
 
 type match struct {
@@ -193,6 +193,12 @@ func performOther(ctx context.Context, cluster *keelson.Cluster, step step) erro
 			return err
 		}
 		return includes(plain(writes), step.Writes)
+	case "timeline":
+		entries, err := cluster.Timeline(ctx, step.Filter)
+		if err != nil {
+			return err
+		}
+		return includes(plain(entries), step.Entries)
 	default:
 		return fmt.Errorf("the call %s is unknown", step.Call)
 	}

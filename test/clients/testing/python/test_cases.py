@@ -139,6 +139,9 @@ class Cases(unittest.TestCase):
     def call_history(self, cluster, filter, writes):
         self.assert_includes(cluster.history(**filter), writes)
 
+    def call_timeline(self, cluster, filter, entries):
+        self.assert_includes(cluster.timeline(**filter), entries)
+
     def assert_includes(self, value, part):
         """Fails if the value lacks something of the part. Lists must have the same length."""
         if isinstance(part, dict):
