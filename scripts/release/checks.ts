@@ -38,8 +38,8 @@ const versionPatterns: readonly {
   .concat(
     ['deploy/**/*.yaml', 'docs/**/*.md', 'README.md'].map((files) => ({
       files,
-      // Image tags, such as `localhost/keelson:0.1.0`.
-      pattern: /\/keelson:(\d[\w.-]*)/g,
+      // Image tags, such as `localhost/keelson:0.1.0`, and tags of the GitHub Action.
+      pattern: /\/keelson(?::|@v)(\d[\w.-]*)/g,
       isRequired: false,
     })),
   )

@@ -11,6 +11,8 @@ import { load } from 'js-yaml'
 const root = join(import.meta.dirname, '..', '..', '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const workflows = ['.github/workflows/ci.yml', '.github/workflows/release.yml']
+/** The files that use actions. action.yml is the action of this repository. */
+const users = [...workflows, 'action.yml']
 
 type Job = {
   readonly permissions?: { readonly [scope: string]: string }
@@ -27,7 +29,7 @@ const parse = (path: string): Workflow => parseYaml(path)
 const jobsOf = (path: string): [string, Job][] => Object.entries(parse(path).jobs)
 
 test('an action is pinned by the SHA of its commit, with its version next to it', () => {
-  for (const path of workflows) {
+  for (const path of users) {
     const uses = read(path).match(/uses: .*/g) ?? []
     assert.ok(uses.length > 0)
     for (const one of uses) assert.match(one, /^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
@@ -35,7 +37,7 @@ test('an action is pinned by the SHA of its commit, with its version next to it'
 })
 
 test('a version of an action is always pinned by the same commit', () => {
-  const pins = workflows.flatMap((path) => read(path).match(/(?<=uses: ).*/g) ?? [])
+  const pins = users.flatMap((path) => read(path).match(/(?<=uses: ).*/g) ?? [])
   const actions = new Set([...new Set(pins)].map((pin) => pin.replace(/@.*/, '')))
   assert.equal(new Set(pins).size, actions.size)
 })
