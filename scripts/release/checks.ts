@@ -36,7 +36,7 @@ const versionPatterns: readonly {
 ]
   .map((row) => ({ ...row, isRequired: true }))
   .concat(
-    ['deploy/**/*.yaml', 'docs/**/*.md', 'README.md'].map((files) => ({
+    ['deploy/**/*.yaml', 'docs/**/*.md', 'examples/**/*.ts', 'README.md'].map((files) => ({
       files,
       // Image tags, such as `localhost/keelson:0.1.0`, and tags of the GitHub Action.
       pattern: /\/keelson(?::|@v)(\d[\w.-]*)/g,
