@@ -9,7 +9,7 @@ import type { ResourceCounts } from './counts.ts'
 import type { EvictionQueue } from './eviction-queue.ts'
 import type { FieldIndexes } from './field-index.ts'
 import type { IndexedValue } from './tree.ts'
-import { Waker } from './wake.ts'
+import { Waker, wakeInSlices } from './wake.ts'
 import type { CloseReason, Watcher, WatchSource } from './watch.ts'
 
 /**
@@ -91,8 +91,14 @@ export class ResourceWatchers {
     for (const watcher of this.#watchers) watcher.onSweep()
   }
 
+  /**
+   * Closes all watchers in this tick, so that none of them delivers another event. They are woken
+   * in later ticks.
+   */
   closeAll(reason: CloseReason): void {
-    for (const watcher of this.#watchers) watcher.close(reason)
+    const watchers = [...this.#watchers]
+    for (const watcher of watchers) watcher.end(reason)
+    void wakeInSlices(watchers, this.#options.time)
   }
 
   #remove(watcher: Watcher): void {

@@ -87,3 +87,21 @@ export class Waker {
     if (this.#isDirty) this.wake()
   }
 }
+
+/**
+ * Wakes closed watchers, each of which then ends its response. A change of a definition or a gap in
+ * the feed closes all watchers of many resources in the same tick, so none of them is woken in that
+ * tick. Never rejects.
+ */
+export async function wakeInSlices(
+  watchers: readonly Pick<WaitingWatcher, 'wake'>[],
+  time: Time,
+): Promise<void> {
+  if (watchers.length === 0) return
+  const slices = new Slices(time, { isShared: true })
+  await slices.turn()
+  for (const watcher of watchers) {
+    watcher.wake()
+    if (slices.isOver) await slices.turn()
+  }
+}

@@ -207,13 +207,18 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 
   close(reason: CloseReason = 'caller'): void {
+    this.end(reason)
+    this.wake()
+  }
+
+  /** Closes the watch like `close`, except that the caller must call `wake` later. */
+  end(reason: CloseReason): void {
     if (this.#closed !== undefined) return
     this.#closed = reason
     this.#initial?.return?.()
     this.#initial = undefined
     this.#endEarlier()
     this.#source.leave(this)
-    this.wake()
   }
 
   /** Called by the source when there are events to take. */
