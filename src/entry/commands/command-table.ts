@@ -70,6 +70,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./health.ts')).health,
   },
   {
+    name: 'completion',
+    summary: 'Print a script that completes command lines in a shell.',
+    help: async () => (await import('./completion.ts')).completionHelp,
+    load: async () => (await import('./completion.ts')).completion,
+  },
+  {
     name: 'version',
     summary: 'Show the versions of Keelson, Kubernetes and Node.',
     help: async () => (await import('./version.ts')).versionHelp,

@@ -1,0 +1,46 @@
+/**
+ * Describes all commands with their flags and arguments, for completions and manual pages. Both are
+ * generated from it, so they contain the same names as the help texts.
+ */
+import type { CommandFlag } from '../../lib/process/command-flags.ts'
+import { type CommandHelp, helpFlag } from '../../lib/process/command-help.ts'
+import type { CommandEntry } from './command-context.ts'
+
+export type DescribedCommand = {
+  readonly name: string
+  readonly summary: string
+  readonly help: CommandHelp
+  /** All flags that the command accepts, by name. */
+  readonly flags: ReadonlyMap<string, CommandFlag>
+}
+
+/** Returns the commands that users run. */
+export async function describeCommands(
+  commands: readonly CommandEntry[],
+): Promise<readonly DescribedCommand[]> {
+  const shown = commands.filter(({ isHidden = false }) => !isHidden)
+  return Promise.all(
+    shown.map(async ({ name, summary, alsoTakesFlagsOf, help }) => {
+      const other = commands.find((one) => one.name === alsoTakesFlagsOf)
+      const own = await help()
+      const inherited = other === undefined ? [] : flagsOf(await other.help())
+      return {
+        name,
+        summary,
+        help: name === 'help' ? { ...own, arguments: wordsOf(shown) } : own,
+        // The flags of the command itself replace those with the same name.
+        flags: new Map([...inherited, ...flagsOf(own), ...Object.entries(helpFlag)]),
+      }
+    }),
+  )
+}
+
+/** Returns the first words of all commands, the second words, and so on. */
+function wordsOf(commands: readonly CommandEntry[]): string[][] {
+  const names = commands.map(({ name }) => name.split(' '))
+  const length = Math.max(...names.map((words) => words.length))
+  return Array.from({ length }, (_, at) => [...new Set(names.flatMap((words) => words[at] ?? []))])
+}
+
+const flagsOf = ({ sections }: CommandHelp): [string, CommandFlag][] =>
+  sections.flatMap(({ flags }) => Object.entries(flags))
