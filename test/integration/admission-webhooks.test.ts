@@ -233,6 +233,30 @@ test('a webhook cannot change the name of a binding', () => {
   )
 })
 
+test('a deletecollection keeps an object that was created again after the list', async () => {
+  // While the first object is deleted, the second one is deleted and created again.
+  const again = { metadata: { name: 'recreated-b' } }
+  const recreate = async (): Promise<void> => {
+    await send('DELETE', `${configMaps}/recreated-b`)
+    await send('POST', configMaps, again)
+  }
+  const answer: Answer = (review, response) =>
+    void recreate().then(() => respond({})(review, response))
+  const deletes = [{ ...rules[0], operations: ['DELETE'] }]
+  await hooked('recreates', { answer, rules: deletes }, async () => {
+    const kept = { metadata: { ...again.metadata, labels: { group: 'recreated' } } }
+    const labels = { group: 'recreated', hook: 'recreates' }
+    await send('POST', configMaps, { metadata: { name: 'recreated-a', labels } })
+    await send('POST', configMaps, kept)
+    const { status, text } = await send('DELETE', `${configMaps}?labelSelector=group%3Drecreated`)
+    assert.equal(status, 200)
+    assert.match(text, /recreated-a.*recreated-b/)
+    assert.equal((await send('GET', `${configMaps}/recreated-a`)).status, 404)
+    assert.equal((await send('GET', `${configMaps}/recreated-b`)).status, 200)
+    await send('DELETE', `${configMaps}/recreated-b`)
+  })
+})
+
 const withBytes = (bytes: number): Answer => respond({ auditAnnotations: { a: 'x'.repeat(bytes) } })
 
 test('a webhook response of 3 MB is accepted, and one of more than 4 MB is rejected', () => {

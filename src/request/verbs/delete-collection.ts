@@ -18,8 +18,8 @@ const WORKERS_MAX = 100
 
 /**
  * Deletes the objects that a list with the same query returns, one per worker at a time, and
- * responds with that list. Objects that no longer exist are skipped. Any other error ends the
- * deletion.
+ * responds with that list. Objects that no longer exist are skipped, even if other objects have
+ * their names now. Any other error ends the deletion.
  */
 export async function deleteCollection(
   request: ResourceRequest,
@@ -41,7 +41,7 @@ export async function deleteCollection(
   // slices prevent the workers from blocking the event loop.
   const slices = new Slices()
   const deleteRest = async (): Promise<void> => {
-    for (const { key } of items) {
+    for (const { key, createRevision } of items) {
       const place = access.keys.parse(key)
       if (place === undefined) continue
       if (slices.isOver) await slices.turn()
@@ -49,7 +49,7 @@ export async function deleteCollection(
       warnOfDeletion(request, options)
       try {
         const one = { ...request, namespace: place.namespace ?? '', name: place.name }
-        await deleteObject(one, options, access)
+        await deleteObject(one, options, access, { createRevision })
       } catch (error) {
         if (error instanceof ApiError && error.reason === 'NotFound') continue
         hasFailed = true

@@ -16,7 +16,7 @@ import { encodeStored } from '../../objects/codec/object.ts'
 import { inParts } from '../../lib/scheduling/parts.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
-import type { Key } from '../../storage/engine.ts'
+import type { Key, Revision } from '../../storage/engine.ts'
 import type { Current, Decision } from '../../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { answer, answerStatus, printed } from './answer.ts'
@@ -70,16 +70,25 @@ export function warnOfDeletion(
 
 export type DeletedObject = { readonly isRemoved: boolean; readonly object: KubeObject }
 
+type DeleteObjectOptions = {
+  /** Whether the request has already been admitted as an eviction, so that admission is skipped. */
+  readonly isAdmitted?: boolean
+  /**
+   * Revision at which the object was created. Another object with the same name counts as not
+   * found.
+   */
+  readonly createRevision?: Revision
+}
+
 /**
  * Deletes an object, or marks it for deletion. Fails with NotFound, Conflict or the error of
- * admission. With `isAdmitted`, admission is skipped, because the request has already been admitted
- * as an eviction.
+ * admission.
  */
 export async function deleteObject(
   request: ResourceRequest,
   options: DeleteOptions,
   access: WriteAccess,
-  { isAdmitted = false }: { readonly isAdmitted?: boolean } = {},
+  { isAdmitted = false, createRevision }: DeleteObjectOptions = {},
 ): Promise<DeletedObject> {
   const { resource, namespace, name } = request
   const key = access.keys.key(namespace, name)
@@ -91,7 +100,8 @@ export async function deleteObject(
       request,
       { key, access, isDryRun: options.isDryRun },
       async (current) => {
-        if (current === undefined) throw notFound(resource, name)
+        const isFound = createRevision === undefined || current?.createRevision === createRevision
+        if (current === undefined || !isFound) throw notFound(resource, name)
         deletion = await decide(request, options, { current, access, isAdmitted })
         decision = await decisionOf(deletion, current.object, request)
         return decision
