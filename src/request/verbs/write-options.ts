@@ -79,7 +79,7 @@ export const validateStageCount = (count: number, path = 'dryRun'): FieldFault[]
 export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
   if (dryRun.length > STAGES_MAX) return validateStageCount(dryRun.length)
   if (dryRun.every((stage) => stage === 'All')) return []
-  const shown = `[]string{${dryRun.map(shownValue).join(', ')}}`
+  const shown = `[]string{${dryRun.map((stage) => shownValue(stage)).join(', ')}}`
   const message = `Unsupported value: ${shown}: supported values: "All"`
   return [{ path: 'dryRun', reason: 'FieldValueNotSupported', message }]
 }
