@@ -7,7 +7,7 @@ import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import { addAll } from '../../../lib/scheduling/long-lists.ts'
 
-/** Like `faultsOfEach`, but yields between items. */
+/** Returns the errors of all items of a list. Yields before an item if the time slice is over. */
 export function* eachOf<T>(
   items: readonly T[],
   slice: Slice,

@@ -26,9 +26,9 @@ export class AcceptedSchemas {
   }
 
   /**
-   * Whether the stored CRD has this schema. The key includes `hasStatus`, because the status
-   * subresource forbids more keywords at the root. Digests are compared, because there can be many
-   * versions.
+   * Whether a version of the stored CRD has this schema and the same setting of the status
+   * subresource. The setting matters because the subresource forbids more keywords at the root of
+   * the schema. Digests are compared, because there can be many versions.
    */
   *has(schema: Fields, withStatus: boolean, slice: Slice): Turns<boolean> {
     if (this.#versions.length === 0) return false

@@ -142,7 +142,10 @@ type SchemaContext = {
   readonly slice: Slice
 }
 
-/** Validates the fields that are in a version or, if all versions share them, in the spec. */
+/**
+ * Validates the schema, the subresources, the columns and the selectable fields. They are in each
+ * version or, if all versions share them, in the spec.
+ */
 function* validateParts(parts: Fields, place: SchemaContext): Turns<FieldFault[]> {
   const { path, schemaPath, hasStatus: withStatus, accepted, slice } = place
   const schema = schemaOf(parts['validation'])

@@ -175,8 +175,8 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const versions = itemsOf(specOf(object)['versions'])
   const storedNames = new Set(stored)
   const names = new Set(versions.map(({ name }) => textOf(name)))
-  // A stored name counts for only one version. As in kube-apiserver, a storage version that repeats
-  // the name of an earlier version is therefore reported as missing.
+  // Each name in storedVersions matches only one version. As in kube-apiserver, a storage version
+  // with the same name as an earlier version is therefore reported as missing.
   const missing = versions
     .filter(({ name, storage }) => !storedNames.delete(textOf(name)) && storage === true)
     .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))

@@ -46,8 +46,8 @@ type DefaultContext = {
   /** The schema as it was given, before parsing. */
   readonly schema: Json | undefined
   /**
-   * Set only if this position is inside the metadata of an object. Returns an object whose metadata
-   * has the given value at this position, so that the value can be validated as metadata.
+   * Returns an object whose metadata has the given value at this position, so that the value can be
+   * validated as metadata. Undefined if this position is not inside the metadata of an object.
    */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean

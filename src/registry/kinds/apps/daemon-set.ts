@@ -49,7 +49,10 @@ const updateStrategy: Rule = (value, path, check) => {
   else rollingUpdate(rolling, `${path}.rollingUpdate`, check)
 }
 
-/** Like `matchingLabels`, but skips the comparison if the selector is invalid. */
+/**
+ * Requires that the selector matches the labels of the template. Reports no error if the selector
+ * is invalid, because other rules report that.
+ */
 const understoodLabels: Rule = (value, path, check) => {
   const { selector } = fieldsOf(value)
   if (requirementsOf(fieldsOf(selector)) !== undefined) matchingLabels(value, path, check)

@@ -90,7 +90,7 @@ export function podTemplate(current?: Json): Rule {
   }
 }
 
-/** Rule for a template in which the PodSpec is not validated. */
+/** Rule for the labels and annotations of a template. */
 export const templateMetadata: Rule = (value, path, { faults, gates }) => {
   const template = fieldsOf(value)
   const { labels, annotations } = fieldsOf(template['metadata'])

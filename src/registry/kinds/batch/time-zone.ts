@@ -3,16 +3,22 @@
  * other names, and accepts some names that are not in the IANA list.
  */
 
-/** Names in the IANA list that have three letters. */
+/**
+ * Names in the IANA list that consist of three capital letters. JavaScript accepts more such names,
+ * such as PST.
+ */
 const shortNames: ReadonlySet<string> = new Set(
   'CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '),
 )
-/** Lowercase words within names: Dar_es_Salaam, Port-au-Prince, Isle_of_Man. */
+/**
+ * Words that are lowercase in names of the IANA list: Dar_es_Salaam, Port-au-Prince, Isle_of_Man.
+ * No other word begins with a lowercase letter.
+ */
 const smallWords: ReadonlySet<string> = new Set(['es', 'au', 'of'])
 const ZONE_CHARACTERS_MAX = 64
 
 export function isTimeZone(name: string): boolean {
-  // In Go, the empty name means UTC.
+  // Go's time.LoadLocation accepts the empty name as UTC, and Local as the zone of the machine.
   if (name === '' || name === 'Local') return true
   if (name.length > ZONE_CHARACTERS_MAX || name.startsWith('SystemV/') || !/^[A-Z]/.test(name))
     return false

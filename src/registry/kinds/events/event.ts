@@ -40,7 +40,7 @@ export const coreEventRules: KindRules = {
 }
 
 export const newEventRules: KindRules = {
-  // Kubernetes' internal version of Event is in the core group.
+  // Errors name the core group, because it contains Kubernetes' internal version of Event.
   strategy: { createsOnUpdate: true, faultGroup: '' },
   isGarbageCollected: false,
   selectableFields: {
@@ -147,7 +147,10 @@ function validateSeries(event: KubeObject): FieldFault[] {
   return faults
 }
 
-/** Immutable fields in kube-apiserver's order. kube-apiserver compares the reason twice. */
+/**
+ * Immutable fields in kube-apiserver's order. `reason` is listed twice, because kube-apiserver also
+ * reports a changed reason twice.
+ */
 const fixedFields = [
   'involvedObject',
   'reason',

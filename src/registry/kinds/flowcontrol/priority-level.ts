@@ -21,8 +21,8 @@ import { validateConditionTypes } from './status.ts'
 
 const QUEUES_MAX = 10_000_000
 /**
- * Maximum entropy of shuffle sharding. A flow's hash has 64 bits, and shuffle sharding must not use
- * all of them.
+ * Maximum entropy of shuffle sharding in bits. The hash of a flow has only 64 bits, and shuffle
+ * sharding must not use all of them.
  */
 const ENTROPY_BITS_MAX = 60
 const PERCENT_MAX = 100

@@ -48,7 +48,7 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** Validates an update. It can only add a second IP family. */
+/** Validates an update. The only permitted change is to add the CIDR of a second IP family. */
 function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
   const given = cidrsOf(object)
   const cidrs = textsOf(given)
