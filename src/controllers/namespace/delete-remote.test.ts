@@ -11,6 +11,8 @@ const resource = {
 }
 const path = '/apis/example.com/v1/namespaces/n/things'
 const { signal } = new AbortController()
+const isEnding = async (): Promise<boolean> => true
+const each = { ...resource, verbs: ['list', 'delete'] }
 
 /** Creates a server that has these objects until they are deleted. `asked` records the requests. */
 function remote(
@@ -37,28 +39,32 @@ const answering =
 
 test('objects are deleted as a collection, or one by one', async () => {
   const both = remote(['a', 'b'])
-  assert.deepEqual(await deleteRemote(resource, 'n', { ...both, signal }), {
+  assert.deepEqual(await deleteRemote(resource, 'n', { ...both, isEnding, signal }), {
     count: 0,
     finalizers: new Map(),
   })
   assert.deepEqual(both.asked, [`GET ${path}`, `DELETE ${path}`, `GET ${path}`])
-  const each = remote(['a', 'b'])
-  await deleteRemote({ ...resource, verbs: ['list', 'delete'] }, 'n', { ...each, signal })
-  assert.deepEqual(each.asked, [
+  const single = remote(['a', 'b'])
+  await deleteRemote(each, 'n', { ...single, isEnding, signal })
+  assert.deepEqual(single.asked, [
     `GET ${path}`,
     `DELETE ${path}/a`,
     `DELETE ${path}/b`,
     `GET ${path}`,
   ])
   const none = remote([])
-  await deleteRemote(resource, 'n', { ...none, signal })
+  await deleteRemote(resource, 'n', { ...none, isEnding, signal })
   assert.deepEqual(none.asked, [`GET ${path}`])
 })
 
 test('remaining objects are counted, with their finalizers or an error', async () => {
-  const held = await deleteRemote(resource, 'n', { ...remote(['a', 'b'], ['hold']), signal })
+  const held = await deleteRemote(resource, 'n', {
+    ...remote(['a', 'b'], ['hold']),
+    isEnding,
+    signal,
+  })
   assert.deepEqual(held, { count: 2, finalizers: new Map([['hold', 2]]) })
-  const kept = await deleteRemote(resource, 'n', { ...remote(['a'], []), signal })
+  const kept = await deleteRemote(resource, 'n', { ...remote(['a'], []), isEnding, signal })
   assert.match(
     kept.fault ?? '',
     /unexpected items still remain in namespace: n for gvr: example\.com\/v1, Resource=things/,
@@ -67,7 +73,7 @@ test('remaining objects are counted, with their finalizers or an error', async (
 
 test('a resource that no longer exists has no objects', async () => {
   const gone = answering(404, '404 page not found\n')
-  assert.deepEqual(await deleteRemote(resource, 'n', { handle: gone, signal }), {
+  assert.deepEqual(await deleteRemote(resource, 'n', { handle: gone, isEnding, signal }), {
     count: 0,
     finalizers: new Map(),
   })
@@ -76,9 +82,43 @@ test('a resource that no longer exists has no objects', async () => {
 test('if a server is unavailable, the error is its message, or its status code if there is no message', async () => {
   const away = answering(503, 'service unavailable\n')
   assert.match(
-    (await deleteRemote(resource, 'n', { handle: away, signal })).fault ?? '',
+    (await deleteRemote(resource, 'n', { handle: away, isEnding, signal })).fault ?? '',
     /things returned status 503$/,
   )
   const refused = answering(403, JSON.stringify({ message: 'not you' }))
-  assert.equal((await deleteRemote(resource, 'n', { handle: refused, signal })).fault, 'not you')
+  assert.equal(
+    (await deleteRemote(resource, 'n', { handle: refused, isEnding, signal })).fault,
+    'not you',
+  )
+})
+
+test('no object is deleted if the namespace was replaced by a new one with the same name', async () => {
+  for (const one of [resource, each]) {
+    const { handle, asked } = remote(['a', 'b'])
+    const { fault } = await deleteRemote(one, 'n', { handle, isEnding: async () => false, signal })
+    assert.equal(fault, 'the namespace is no longer being deleted')
+    assert.deepEqual(asked, [`GET ${path}`])
+  }
+})
+
+test('the deletion stops when the namespace is no longer being deleted', async () => {
+  const { handle, asked } = remote(['a', 'b', 'c'])
+  const { fault } = await deleteRemote(each, 'n', {
+    handle,
+    isEnding: async () => asked.length < 3,
+    signal,
+  })
+  assert.equal(fault, 'the namespace is no longer being deleted')
+  assert.deepEqual(asked, [`GET ${path}`, `DELETE ${path}/a`, `DELETE ${path}/b`])
+})
+
+test('the deletion stops when the controller stops', async () => {
+  const { handle, asked } = remote(['a', 'b', 'c'])
+  const stopping = new AbortController()
+  const stopsAfterFirst: Handler = async (request, user) => {
+    if (request.method === 'DELETE') stopping.abort()
+    return handle(request, user)
+  }
+  await deleteRemote(each, 'n', { handle: stopsAfterFirst, isEnding, signal: stopping.signal })
+  assert.deepEqual(asked, [`GET ${path}`, `DELETE ${path}/a`])
 })

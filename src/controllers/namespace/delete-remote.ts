@@ -26,7 +26,12 @@ export type RemoteLeft = {
 }
 
 type DeletedResource = Pick<RemoteResource, 'group' | 'version' | 'plural' | 'verbs'>
-type DeleteRemoteOptions = { readonly handle: Handler; readonly signal: AbortSignal }
+type DeleteRemoteOptions = {
+  readonly handle: Handler
+  /** Whether the namespace is still being deleted, and was not replaced by a new one. */
+  readonly isEnding: () => Promise<boolean>
+  readonly signal: AbortSignal
+}
 
 const nothing: RemoteLeft = { count: 0, finalizers: new Map() }
 const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }
@@ -68,6 +73,11 @@ export async function deleteRemote(
       ? [path]
       : before.items.map(({ name }) => `${path}/${name}`)
     for (const one of deletes) {
+      // Check after the list was read and before each write: a slow remote server can delay the
+      // writes for a long time.
+      const isEnding = await options.isEnding()
+      options.signal.throwIfAborted()
+      if (!isEnding) return { ...nothing, fault: 'the namespace is no longer being deleted' }
       const response = await send('DELETE', one, { body: inBackground })
       if (response.status < FAILURE || response.status === NOT_FOUND) continue
       return { ...nothing, fault: failureText(one, response) }
