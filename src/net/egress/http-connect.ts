@@ -27,7 +27,7 @@ export async function openProxy(proxy: ConnectProxy, signal: AbortSignal): Promi
   const { caPath, certificatePath, keyPath } = proxy.tls
   const material = await loadTls({ ca: caPath ?? undefined, cert: certificatePath, key: keyPath })
   const { host, port } = splitAddress(proxy.address, HTTPS_PORT)
-  // SNI carries host names, not addresses (RFC 6066, 3).
+  // SNI carries host names, not addresses (RFC 6066, section 3), so an address is sent without SNI.
   const named = isIP(host) === 0 ? { servername: host } : {}
   const socket = connectTls({ ...material, ...named, host, port })
   return openSocket(socket.setNoDelay(true), 'secureConnect', signal, ['tcp', proxy.address])

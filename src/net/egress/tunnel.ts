@@ -102,7 +102,7 @@ export class Tunnel extends Duplex {
     })
     socket.on('close', () => this.#onLost())
     // The reader of the tunnel handles its errors. This listener only ensures that an error does
-    // not end the process if there is no reader, or if the reader is TLS.
+    // not end the process if the tunnel has no reader, or if its reader is a TLS socket.
     this.on('error', () => undefined)
     this.#connection = new ClientConnection({
       socket,

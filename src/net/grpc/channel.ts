@@ -271,7 +271,7 @@ export class Channel {
 }
 
 const noOptions: CallOptions = {}
-/** A Unix domain socket has no host name. */
+/** A Unix domain socket has no host name, so requests to it use localhost as their authority. */
 const local = { protocol: 'http:', host: 'localhost' }
 const done = Promise.resolve()
 

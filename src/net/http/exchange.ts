@@ -32,13 +32,13 @@ export type Head = {
 const noHeaders: IncomingHttpHeaders = Object.freeze({})
 
 /**
- * Estimated memory use of a write, as a multiple of its body. The body is decoded to one or two
- * objects, which are validated, encoded and compared.
+ * Estimated memory use of a write, as a multiple of the size of its body. The body is decoded to
+ * one or two objects, which are validated, encoded and compared.
  */
 const BODY_HELD_TIMES = 10
 /**
- * Requests that use at most this amount of memory can use the reserve of the budget. It is the
- * amount for a body of 64 KB.
+ * Maximum memory use of a small request. A part of the budget is reserved for small requests. This
+ * is the amount that is charged for a body of 64 KB.
  */
 const SMALL_HELD_BYTES = 64 * 1024 * BODY_HELD_TIMES
 
@@ -236,7 +236,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Like `hold`, but for an object that the request processes as a whole. The object can exceed the
+   * Reserves memory for an object that the request processes as a whole. The object can exceed the
    * share of its client if the client holds nothing else. At most `requestMax` of the budget is
    * charged for it.
    */

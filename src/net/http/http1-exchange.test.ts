@@ -142,7 +142,7 @@ test('a header that must not be joined is read from the raw headers', () => {
   )
 })
 
-test('a request is too large if its objects together need more memory than one request can need', () => {
+test('a request is too large if its objects together exceed the maximum memory use of one request', () => {
   const budget = new ByteBudget(80, 100)
   const { exchange } = begin()
   exchange.holdWithin(budget)

@@ -1,5 +1,5 @@
 /**
- * Limits on the resources that a client can use. Each limit applies to one connection or one
+ * Limits on the resources that a client can use. Most of them apply to one connection or one
  * request. Tests use smaller limits.
  */
 export type Limits = {

@@ -199,7 +199,10 @@ export class Listener implements AsyncDisposable {
     await once(this.#tcp, 'listening')
   }
 
-  /** Like `listen`, but takes over the listening handle of a server that is no longer used. */
+  /**
+   * Takes over the listening handle of `server`, which is no longer used, instead of opening a
+   * port.
+   */
   async takeOver(server: TcpServer): Promise<void> {
     this.#tcp.listen(server)
     await once(this.#tcp, 'listening')

@@ -140,7 +140,7 @@ test('a stream response ends when its client disconnects', async () => {
   assert.ok(isReturned)
 })
 
-test('a list that is produced while it is sent is never far ahead of what the client has read', async () => {
+test('a list that is produced while it is sent is produced at most a little faster than the client reads it', async () => {
   const client = new SlowClient()
   let asked = 0
   const chunks = (function* () {
@@ -156,7 +156,7 @@ test('a list that is produced while it is sent is never far ahead of what the cl
   assert.ok(client.text === Buffer.concat(parts).toString())
 })
 
-test('a large body is compressed on request, and only once for all clients of the same tag', async () => {
+test('a large body is compressed on request, and only once for all responses with the same tag', async () => {
   const responder = new Responder()
   const text = Buffer.concat(parts).toString()
   let made = 0

@@ -17,7 +17,7 @@ type Peer = {
   readonly connections: Connections
 } & AsyncDisposable
 
-/** Starts the server. `send` makes a call that is aborted after `ms`. */
+/** Starts the server. The returned `send` makes a call that is aborted after `ms`. */
 async function callerOf(server: Server, timeoutMs = 5_000): Promise<Peer> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

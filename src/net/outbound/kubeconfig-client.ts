@@ -101,7 +101,7 @@ export class KubeconfigClient implements Disposable {
     )
   }
 
-  /** Like `post`, but ignores the body of the response. */
+  /** Sends a POST, and ignores the body of the response. Rejects with a CallError. */
   async deliver(body: string, signal?: AbortSignal): Promise<void> {
     await this.#call(body, signal)
   }
