@@ -36,7 +36,7 @@ export class RandomPool {
     return next
   }
 
-  /** Does the same as `next`, but returns a copy that stays valid. */
+  /** Returns random bytes that were not returned before, as a copy that stays valid. */
   take(count: number): Buffer {
     return Buffer.from(this.next(count))
   }

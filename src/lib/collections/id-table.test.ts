@@ -9,7 +9,7 @@ test('a table contains the items that were added and not deleted', () => {
     const stream = { id }
     table.add(stream)
     model.set(id, stream)
-    // Deletes the newest stream, the oldest one and others, and some of them twice.
+    // Deletes the newest item, the oldest one and others, and some of them twice.
     const gone = id % 7 === 0 ? id : ((id * 31) % (id + 2)) | 1
     table.delete(gone)
     model.delete(gone)

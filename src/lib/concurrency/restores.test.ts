@@ -37,7 +37,7 @@ test('the parts of a server find the `Restores` instance of their server, and st
   })
 })
 
-test('a restore waits for all followers, including those added in the meantime, but not for removed ones', async () => {
+test('a restore waits until all listeners have caught up, including those added in the meantime, but not removed ones', async () => {
   const restores = new Restores()
   const calls: string[] = []
   let tries = 0
@@ -65,7 +65,7 @@ test('a restore waits for all followers, including those added in the meantime, 
   assert.deepEqual(calls, ['write', 'kinds', 'slow', 'new', 'slow'])
 })
 
-test('a restore fails if a follower cannot catch up, and work then continues', async () => {
+test('a restore fails if a listener cannot catch up, and work then continues', async () => {
   const restores = new Restores()
   const following = restores.follow({ latest: () => Promise.reject(new Error('never')) })
   await assert.rejects(restores.restore(nothing), { message: 'never' })

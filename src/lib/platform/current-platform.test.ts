@@ -114,7 +114,7 @@ test('on macOS, ps, lsof and the shell report processes, listeners and limits', 
   assert.deepEqual(macos.listenerOn(6443), { pid: 7, name: 'etcd' })
 })
 
-test('on macOS without these programs, values are unknown', () => {
+test('on macOS without ps, lsof and a shell, values are unknown', () => {
   const macos = createPlatform(
     'darwin',
     simulate({ output: { '/bin/sh -c ulimit -n': 'unlimited\n' } }),
@@ -165,7 +165,7 @@ test('the folder for caches follows the conventions of the platform', () => {
   }
 })
 
-test('on Linux and macOS, a file of another user or that others can write to is not own', () => {
+test('on Linux and macOS, isOwn rejects the files of other users, and files that other users can write to', () => {
   for (const name of ['linux', 'darwin'] as const) {
     const chosen = createPlatform(name, simulate({ userId: 1000 }))
     assert.equal(chosen.isOwn({ uid: 1000, mode: 0o40700 }), true)

@@ -32,7 +32,10 @@ export interface Platform {
    * there is no limit or it is unknown.
    */
   openFilesMax(): number
-  /** Throws if the process cannot open more files. Undefined if the system has no such values. */
+  /**
+   * Returns the resources that the process uses. Throws if the process cannot open more files.
+   * Undefined on systems that do not report these values.
+   */
   readonly usage: (() => ProcessUsage) | undefined
   /**
    * Returns the start time of a process, which distinguishes it from other processes with the same

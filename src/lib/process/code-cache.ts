@@ -82,8 +82,8 @@ export type LoadedLibrary = {
 }
 
 /**
- * Does the same as `runWithCodeCache` for a library. The caller saves the code after the library
- * was used.
+ * Loads a library with the code that V8 compiled in an earlier run. Unlike `runWithCodeCache`, this
+ * does not save the code: the caller does so after the library was used.
  */
 export function loadWithCodeCache(program: Program, folder: string | undefined): LoadedLibrary {
   const { script, save } = compileWithCache(program, folder)

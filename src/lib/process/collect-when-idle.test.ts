@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 const module = join(import.meta.dirname, 'collect-when-idle.ts')
 
 /**
- * Runs in a separate process that does nothing else. After a garbage collection, prints two types:
- * that of the registry, and that of `globalThis.gc`, which should be undefined. Fails if there is
- * no garbage collection for three minutes.
+ * Runs in a separate process that does nothing else. When garbage has been collected, prints the
+ * types of `registry` and of `globalThis.gc`. The latter should be undefined. Fails if no garbage
+ * is collected for three minutes.
  */
 const program = `
 import { collectWhenIdle } from ${JSON.stringify(module)}

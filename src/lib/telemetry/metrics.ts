@@ -368,8 +368,8 @@ export class Metrics {
   }
 
   /**
-   * Does the same as `onPrint` for updates that take a long time: the event loop can run other work
-   * wherever `update` yields.
+   * Adds a function that is called before each scrape and can take a long time. The event loop can
+   * run other work wherever `update` yields.
    */
   onPrintInTurns(update: () => Iterable<void>): void {
     this.#updates.push(update)
@@ -380,9 +380,9 @@ export class Metrics {
   }
 
   /**
-   * Does the same as `print`, but does not block the event loop, because thousands of series have
-   * several megabytes. Concurrent calls run one after the other, because each of them runs the
-   * updates first.
+   * Prints all metrics without blocking the event loop, because thousands of series have several
+   * megabytes. Concurrent calls run one after the other, because each of them runs the updates
+   * first.
    */
   printInTurns(): Promise<Buffer[]> {
     const printing = this.#printing.then(() => this.#printSliced())

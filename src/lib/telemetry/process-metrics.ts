@@ -73,7 +73,7 @@ function addUsage(metrics: Metrics): void {
   onPrintFromFiles(metrics, () => (resident.value = process.memoryUsage.rss()))
 }
 
-/** Does the same as `metrics.onPrint` for values that are read from /proc. */
+/** Adds a function that is called before each scrape, and that reads values from /proc. */
 function onPrintFromFiles(metrics: Metrics, update: () => void): void {
   metrics.onPrint(() => {
     try {

@@ -43,7 +43,8 @@ function distanceBelow(limit: number, a: string, b: string): number {
       next[j] = cost
       if (cost < least) least = cost
     }
-    // A swap uses the row before the last one, and costs at least as much as this row.
+    // All further costs are at least as high as the lowest cost in this row. This includes swaps,
+    // although they use the row before.
     if (least >= limit) return limit
     ;[before, row, next] = [row, next, before]
   }

@@ -128,8 +128,8 @@ export type OwnTimeoutOptions<T> = TimeoutOptions<T> & {
 }
 
 /**
- * Does the same as `withTimeout` for work with a single waiter, such as the response to one
- * request. Does not need a list of waiters.
+ * Like `withTimeout`, but for work with a single waiter, such as the response to one request. It
+ * needs no list of waiters.
  */
 export function withOwnTimeout<T>(
   work: Promise<T>,

@@ -37,7 +37,7 @@ export type AlternativeNames = {
 
 const SEQUENCE = 0x30
 const SET = 0x31
-/** The context-specific tag 0. */
+/** Tag of the attributes of a request: the context-specific tag 0. */
 const ATTRIBUTES = 0xa0
 const INTEGER = 0x02
 const BIT_STRING = 0x03

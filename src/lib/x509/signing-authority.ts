@@ -152,7 +152,7 @@ export class SigningAuthority {
 const SERIAL_BYTES = 16
 const NULL = 0x05
 const KEY_ID = 0x80
-/** Length of an empty sequence. */
+/** Length of an empty sequence in DER: its tag and its length, without content. */
 const EMPTY_LENGTH = 2
 
 const extension = (id: readonly number[], isCritical: boolean, value: Buffer): Buffer =>
