@@ -13,6 +13,7 @@ import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild
 import { descriptionsName, readSources } from '../src/request/discovery/openapi/descriptions.ts'
 import { firstObjectsName } from '../src/storage/first-objects.ts'
 import { createFirstObjects } from './first-objects.ts'
+import { createManualFiles } from './manual-pages.ts'
 
 const root = join(import.meta.dirname, '..')
 const entry = 'main'
@@ -165,6 +166,9 @@ export async function buildPackage(
   files.set(join(outdir, 'licenses.txt'), licensesOf([program, ...library, others]))
   files.set(join(outdir, firstObjectsName), await createFirstObjects())
   files.set(join(outdir, descriptionsName), readSources())
+  if (!hasExecutable)
+    for (const [path, text] of await createManualFiles(buildDate()))
+      files.set(join(outdir, path), text)
   rmSync(outdir, { recursive: true, force: true })
   mkdirSync(outdir, { recursive: true })
   for (const [path, text] of files) {
@@ -203,8 +207,18 @@ const buildFunction = (
 
 /** Returns the commit of this checkout, for `keelson version`. */
 function commit(): string {
-  if (!existsSync(join(root, '.git'))) return 'unknown'
-  return execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
+  return askGit('rev-parse', 'HEAD') ?? 'unknown'
+}
+
+/** Returns the date of the commit, or of today if this is not a checkout, as YYYY-MM-DD. */
+function buildDate(): string {
+  return askGit('show', '--no-patch', '--format=%cs') ?? new Date().toISOString().slice(0, 10)
+}
+
+/** Returns the output of git, or undefined if this folder is not a checkout. */
+function askGit(...args: readonly string[]): string | undefined {
+  if (!existsSync(join(root, '.git'))) return undefined
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 }
 
 const textsOf = ({ outputFiles }: BundleResult): [path: string, text: string][] =>

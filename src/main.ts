@@ -56,8 +56,10 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<void
   const found = findCommand(commandTable, [name, ...args])
   if (found !== undefined) await run(found.command, found.args)
   else if (['--help', '-h'].includes(name)) parts.print(printCommands(commandTable))
-  else if (name === '--version') parts.print(`${parts.version}\n`)
-  else fail(USAGE_FAULT, unknownCommand(commandTable, [name, ...args]))
+  else if (['--version', '-v', '-V'].includes(name)) {
+    const { versionLine } = await import('./entry/commands/version.ts')
+    parts.print(versionLine(parts.version))
+  } else fail(USAGE_FAULT, unknownCommand(commandTable, [name, ...args]))
 }
 
 async function run(command: CommandEntry, args: readonly string[]): Promise<void> {

@@ -128,10 +128,8 @@ const isReady = async (port: number): Promise<boolean> =>
 
 test('the executable prints its version', async () => {
   const { stdout } = await run(binary, ['--version'], { env, timeout: COMMAND_MS_MAX })
-  assert.equal(
-    stdout,
-    `${JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version}\n`,
-  )
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  assert.ok(stdout.startsWith(`Keelson ${JSON.parse(manifest).version}, for Kubernetes v1.33.`))
 })
 
 test('keelson dev works with an empty PATH, and its threads start', async () => {

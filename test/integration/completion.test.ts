@@ -39,9 +39,12 @@ const cases: readonly (readonly [line: string, expected: readonly string[]])[] =
   ['keelson run -- ca', ['cat']],
 ]
 
+/** Returns the reason why a test is skipped, or false. */
+const reasonToSkip = (shell: Shell): string | false =>
+  spawnSync(shell, ['-c', 'true']).error !== undefined && `${shell} is not installed`
+
 for (const shell of shells) {
-  const isMissing = spawnSync(shell, ['-c', 'true']).error !== undefined
-  test(`completions in ${shell}`, { skip: isMissing && `${shell} is not installed` }, (t) => {
+  test(`completions in ${shell}`, { skip: reasonToSkip(shell) }, (t) => {
     const script = join(folder, `keelson.${shell}`)
     writeFileSync(script, execFileSync(keelsonProgram, ['completion', shell]))
     for (const [line, expected] of cases) {
@@ -57,6 +60,15 @@ for (const shell of shells) {
     }
   })
 }
+
+test('zsh loads the script as a function of fpath', { skip: reasonToSkip('zsh') }, () => {
+  const functions = join(folder, 'functions')
+  mkdirSync(functions)
+  writeFileSync(join(functions, '_keelson'), execFileSync(keelsonProgram, ['completion', 'zsh']))
+  const load = join(folder, 'load.zsh')
+  writeFileSync(load, `fpath=(${functions} $fpath); compinit -u -D\n`)
+  assert.deepEqual(complete('zsh', load, 'keelson stat'), ['status'])
+})
 
 /** Returns the last parts of the completions, such as the value of a flag, in order. */
 function complete(shell: Shell, script: string, line: string): readonly string[] {

@@ -39,7 +39,16 @@ test('the program can be started through a chain of links', async () => {
   await symlink(program, join(dir, 'one'))
   await symlink('one', join(dir, 'two'))
   const { code, out } = await run(join(dir, 'two'), ['--version'])
-  assert.deepEqual([code, /^\d+\.\d+\.\d+\n$/.test(out)], [0, true])
+  assert.deepEqual(
+    [code, /^Keelson \d+\.\d+\.\d+, for Kubernetes v1\.33\.\d+\n$/.test(out)],
+    [0, true],
+  )
+})
+
+test('the short flags print the same versions as --version', async () => {
+  const { out } = await run(program, ['--version'])
+  for (const args of [['-v'], ['-V'], ['serve', '--version']])
+    assert.deepEqual([args, (await run(program, args)).out], [args, out])
 })
 
 test('without Node on the PATH, the program uses the Node in its package', async () => {

@@ -73,6 +73,56 @@ test('the package contains the licenses of third-party code', () => {
     assert.match(manifest, new RegExp(`^${name} \\d`, 'm'))
 })
 
+test('the package contains a manual page for each command, and completions for each shell', async () => {
+  const program = join(folder, 'node_modules', 'keelson', 'bin', 'keelson')
+  const { stdout } = await run('node', [program, 'help'], { env, timeout: COMMAND_MS_MAX })
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)*) {2}/gm)].map(
+    ([, name = '']) => name,
+  )
+  const pages = commands.map((name) => `dist/man/keelson-${name.replaceAll(' ', '-')}.1`)
+  pages.push('dist/man/keelson.1')
+  const manifest: { readonly man: readonly string[] } = JSON.parse(
+    readFileSync(join(folder, 'node_modules', 'keelson', 'package.json'), 'utf8'),
+  )
+  assert.deepEqual(manifest.man.map((path) => path.slice('./'.length)).toSorted(), pages.toSorted())
+  for (const shell of ['keelson.bash', '_keelson', 'keelson.fish'])
+    pages.push(`dist/completions/${shell}`)
+  assert.deepEqual(
+    packed.files.filter((path) => /^dist\/(?:man|completions)\//.test(path)).toSorted(),
+    pages.toSorted(),
+  )
+})
+
+test('npm installs the manual pages, and man shows them without warnings', async (t) => {
+  const prefix = join(folder, 'global')
+  await run('npm', ['install', '--global', '--prefix', prefix, packed.tarball], { env })
+  const manuals = join(prefix, 'share', 'man')
+  const pages = readdirSync(join(manuals, 'man1')).filter((name) => name.startsWith('keelson'))
+  assert.ok(pages.includes('keelson-auth-why.1'))
+  for (const [name, ...args] of renderers) {
+    const path = findOnPath(name)
+    if (path === undefined) t.diagnostic(`${name} is not installed`)
+    else for (const page of pages) await render(path, [...args, join(manuals, 'man1', page)])
+  }
+})
+
+/** Programs that show manual pages, with the flags that make them print all warnings. */
+const renderers = [
+  ['man', '--warnings=w', '--local-file'],
+  ['groff', '-man', '-ww', '-Tutf8'],
+  ['mandoc', '-T', 'lint', '-W', 'warning'],
+] as const
+
+async function render(program: string, args: readonly string[]): Promise<void> {
+  const { stdout, stderr } = await run(program, args, {
+    env: { ...process.env, MANWIDTH: '80', LC_ALL: 'C.UTF-8' },
+    timeout: COMMAND_MS_MAX,
+  })
+  assert.equal(stderr, '', args.join(' '))
+  // mandoc only prints faults.
+  if (!args.includes('lint')) assert.match(stdout, /^ +keelson[a-z-]* - /m)
+}
+
 test('keelson/testing can be imported and has type declarations', async () => {
   const program = "import { startCluster } from 'keelson/testing'; console.log(typeof startCluster)"
   const { stdout } = await run('node', ['--input-type=module', '-e', program], {

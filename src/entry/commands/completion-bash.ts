@@ -70,7 +70,8 @@ const zshDriver = `_keelson() {
     *) compadd -- \${=kind} ;;
   esac
 }
-compdef _keelson keelson
+# As a file of fpath, this script is the body of the function on its first call.
+if [[ $funcstack[1] == _keelson ]]; then _keelson "$@"; else compdef _keelson keelson; fi
 `
 
 /** Sets the command, the flag whose value follows, and the position of the next argument. */

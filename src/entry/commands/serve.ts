@@ -5,11 +5,12 @@ import { realEnvironment } from '../../server/environment.ts'
 import { startServer } from '../../server/server.ts'
 import { asksForVersion, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 import { ServiceManager } from './service-manager.ts'
+import { versionLine } from './version.ts'
 
 const testingFlag = /^--testing(?:=true)?$/
 
 export async function serve(args: readonly string[], parts: CommandContext): Promise<void> {
-  if (asksForVersion(args)) return parts.print(`Keelson ${parts.version}, for Kubernetes v1.33\n`)
+  if (asksForVersion(args)) return parts.print(versionLine(parts.version))
   if (args.some((argument) => testingFlag.test(argument))) {
     const { serveTesting } = await import('./serve-testing.ts')
     return serveTesting(

@@ -10,6 +10,10 @@ import type { CommandHelp } from '../../lib/process/command-help.ts'
 import { kubernetesVersion } from '../../request/discovery/version.ts'
 import { type CommandContext, USAGE_FAULT } from './command-context.ts'
 
+/** Returns the output of `--version`. */
+export const versionLine = (own: string): string =>
+  `Keelson ${own}, for Kubernetes ${kubernetesVersion.gitVersion}\n`
+
 /** The commit of a built package, which scripts/build.ts defines. */
 declare const BUILD_COMMIT: string
 
