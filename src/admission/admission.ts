@@ -68,11 +68,6 @@ export interface Plugin {
    */
   readonly mutate?: (attributes: Attributes, rounds: Rounds) => MaybePromise<KubeObject | undefined>
   readonly validate?: (attributes: Attributes) => MaybePromise<void>
-  /**
-   * Repeats checks whose result may have changed while other plugins were running. Called right
-   * before a new object is stored, if its admission took long.
-   */
-  readonly confirm?: (attributes: Attributes) => MaybePromise<unknown>
 }
 
 /**
@@ -172,11 +167,6 @@ export class Admission {
       step.runAll(watch, ({ run }) => run(attributes)),
       () => step.recordPassed(watch),
     )
-  }
-
-  /** Calls `confirm` of all plugins for a new object whose admission took long. */
-  async confirm(attributes: Attributes): Promise<void> {
-    for (const { confirm } of this.#plugins) await confirm?.(attributes)
   }
 
   #chainOf({ resource, operation }: Attributes): Chain {

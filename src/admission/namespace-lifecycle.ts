@@ -1,7 +1,8 @@
 /**
  * Rejects writes in a namespace that does not exist, creates in a namespace that is being deleted,
  * and the deletion of the three built-in namespaces. Namespaces are read from the cache. The latest
- * state is read before a request is rejected with NotFound, and for a while after a delete.
+ * state is read before a request is rejected with NotFound, and for a while after a delete. The
+ * transaction that stores a new object checks the namespace again (request/parents.ts).
  */
 import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
@@ -52,7 +53,7 @@ export function createNamespaceLifecycle({
   }
 
   const isAlive = (found: KubeObject, name: string): boolean =>
-    !isTerminating(found) && !isDoubted(name)
+    !isTerminatingNamespace(found) && !isDoubted(name)
 
   const checkContent = async (
     attributes: Attributes,
@@ -60,21 +61,16 @@ export function createNamespaceLifecycle({
   ): Promise<KubeObject | undefined> => {
     const { operation, resource, namespace, object } = attributes
     let found = await known
-    if (found === undefined || (!isTerminating(found) && isDoubted(namespace))) {
+    if (found === undefined || (!isTerminatingNamespace(found) && isDoubted(namespace))) {
       found = await readNamespace(namespace, 'latest')
     }
     if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
-    if (operation === 'UPDATE' || !isTerminating(found)) return object
+    if (operation === 'UPDATE' || !isTerminatingNamespace(found)) return object
     throw namespaceTerminating(resource, shownName(attributes), namespace)
   }
 
   return {
     name: 'NamespaceLifecycle',
-    // Another replica might have deleted the namespace since `mutate` was called.
-    confirm: (attributes) =>
-      !isOfNamespaces(attributes) && isContent(attributes)
-        ? checkContent(attributes, readNamespace(attributes.namespace, 'latest'))
-        : undefined,
     mutate: (attributes) => {
       const { namespace, object } = attributes
       if (isOfNamespaces(attributes)) {
@@ -102,5 +98,5 @@ function isContent({ operation, resource, namespace }: Attributes): boolean {
   return resource.group !== 'authorization.k8s.io'
 }
 
-const isTerminating = (namespace: KubeObject): boolean =>
+export const isTerminatingNamespace = (namespace: KubeObject): boolean =>
   fieldsOf(namespace['status'])['phase'] === 'Terminating'

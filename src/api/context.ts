@@ -253,11 +253,6 @@ export class RequestContext implements Work {
     return this.#hasTimedOut
   }
 
-  /** Time that the request has taken so far. */
-  get elapsedMs(): number {
-    return this.#options.monotonicMs() - this.#startMs
-  }
-
   /**
    * Returns whether the client no longer waits for the response at `nowMs`, a time on the monotonic
    * clock. Unlike `signal`, this creates no AbortSignal.

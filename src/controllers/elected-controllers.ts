@@ -7,7 +7,6 @@ import type { KubeObject } from '../api/object.ts'
 import type { ControllerName } from '../config/controllers.ts'
 import type { Handler } from '../api/request.ts'
 import type { Clock } from '../lib/time/clock.ts'
-import type { InProgress } from '../lib/concurrency/in-progress.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Timers } from '../lib/time/timers.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -39,8 +38,6 @@ export type ElectedControllersOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
-  /** Creates that are in progress in this process, by namespace. */
-  readonly creates: Pick<InProgress, 'onIdle'>
   /** Whether other processes can use the same database. */
   readonly hasReplicas: boolean
   readonly election: {

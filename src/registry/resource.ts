@@ -49,6 +49,8 @@ export type Resource = {
   readonly plural: string
   readonly isNamespaced: boolean
   readonly isCustom: boolean
+  /** The CustomResourceDefinition of a custom resource. */
+  readonly definition?: { readonly name: string; readonly uid: string }
   /** Whether objects are stored. Reviews, bindings and component statuses are not. */
   readonly isStored: boolean
   /** Verbs, sorted as in discovery. */

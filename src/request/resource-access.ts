@@ -3,6 +3,8 @@
  * the resource.
  */
 import type { Admission } from '../admission/admission.ts'
+import { isTerminatingNamespace } from '../admission/namespace-lifecycle.ts'
+import { crdTerminating, namespaceTerminating, notFound } from '../api/errors.ts'
 import { isEvents } from '../api/events.ts'
 import type { Labels } from '../api/label-selector.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -19,15 +21,22 @@ import { settledWire } from '../objects/codec/settled.ts'
 import type { YamlConverter } from '../objects/codec/yaml.ts'
 import type { Config } from '../config/config.ts'
 import type { RequestMetrics } from './filters/request-metrics.ts'
+import { type Parent, withParents } from './parents.ts'
 import type { Clock } from '../lib/time/clock.ts'
-import type { InProgress } from '../lib/concurrency/in-progress.ts'
 import type { Allocator } from '../registry/allocations.ts'
 import { compareVersions } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../registry/resource.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
-import { rangeOf, ResourceKeys, resourcePrefix, rootOf, toText } from '../storage/keys.ts'
+import {
+  type ObjectName,
+  rangeOf,
+  ResourceKeys,
+  resourcePrefix,
+  rootOf,
+  toText,
+} from '../storage/keys.ts'
 import type { ObjectStore } from '../storage/store.ts'
 import type { Ids } from '../api/ids.ts'
 import type {
@@ -72,8 +81,6 @@ export type ResourceAccessOptions = {
     readonly confirmGrantOf: (resource: Resource) => WritePermissions['confirmGrant']
   }
   readonly effects: {
-    /** Creates that are in progress, by namespace. */
-    readonly creates: InProgress
     readonly onUpdatedOf: (resource: Resource) => WriteEffects['onUpdated']
     /** Allocates cluster IPs and node ports of Services. */
     readonly allocator: Allocator
@@ -234,7 +241,7 @@ export class ResourceAccess {
   }
 
   async #namespaceLabels(namespace: string): Promise<Labels> {
-    const resource = this.#options.registry.find({ group: '', version: 'v1', plural: 'namespaces' })
+    const resource = this.#options.registry.find(namespaces)
     if (resource === undefined) return {}
     const { keys, reader } = this.of(resource)
     const { item } = await reader.get(keys.key(undefined, namespace), 'latest')
@@ -258,7 +265,7 @@ export class ResourceAccess {
         nowMs: clock.wallMs,
       }),
       storage: {
-        store: storage.storeOf(resource),
+        store: this.#storeOf(resource, keys),
         decode: ({ value, revision }) => decodeOrFail(value, resource, revision),
         ttlSeconds: isEvents(resource) ? config.storage.eventTtlSeconds : undefined,
       },
@@ -278,6 +285,57 @@ export class ResourceAccess {
       watchMsMin: config.requests.watchMsMin,
       heldSelectors: this.#heldSelectors,
       onFrames: lazily(() => metrics.countEvents(resource)),
+    }
+  }
+
+  /**
+   * Returns the store of a resource. It creates an object only while its namespace and its
+   * definition exist. They are in the main database, and a transaction cannot compare keys of two
+   * databases.
+   */
+  #storeOf(resource: Resource, keys: ResourceKeys): ObjectStore {
+    const { config, storage } = this.#options
+    const store = storage.storeOf(resource)
+    if (!this.#isOfMain(resource)) return store
+    const isChecked = resource.isNamespaced && config.admission.isOn('NamespaceLifecycle')
+    const definition = this.#definitionOf(resource)
+    if (!isChecked && definition === undefined) return store
+    return withParents(store, (key) => {
+      const object = keys.parse(key)
+      const namespace = isChecked && object ? this.#namespaceOf(resource, object) : undefined
+      return [namespace, definition].filter((parent) => parent !== undefined)
+    })
+  }
+
+  #namespaceOf(resource: Resource, { namespace = '', name }: ObjectName): Parent | undefined {
+    const found = this.#options.registry.find(namespaces)
+    if (found === undefined) return undefined
+    const { keys, reader } = this.of(found)
+    return {
+      key: keys.key(undefined, namespace),
+      reader,
+      check: (object) => {
+        if (object === undefined) throw notFound(namespaces, namespace)
+        if (isTerminatingNamespace(object)) throw namespaceTerminating(resource, name, namespace)
+      },
+    }
+  }
+
+  /** Returns the CustomResourceDefinition of a custom resource. */
+  #definitionOf(resource: Resource): Parent | undefined {
+    const { definition } = resource
+    if (definition === undefined) return undefined
+    const found = this.#options.registry.find(definitions)
+    if (found === undefined) return undefined
+    const { keys, reader } = this.of(found)
+    return {
+      key: keys.key(undefined, definition.name),
+      reader,
+      check: (object) => {
+        const { uid, deletionTimestamp } = object?.metadata ?? {}
+        if (uid !== definition.uid || deletionTimestamp !== undefined)
+          throw crdTerminating(resource)
+      },
     }
   }
 
@@ -309,14 +367,20 @@ export class ResourceAccess {
   }
 
   #effectsOf(resource: Resource): WriteEffects {
-    const { creates, onUpdatedOf, allocator } = this.#options.effects
+    const { onUpdatedOf, allocator } = this.#options.effects
     return {
-      creates: resource.isNamespaced ? creates : undefined,
       onUpdated: onUpdatedOf(resource),
       allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
     }
   }
 }
+
+const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
+const definitions = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+} as const
 
 /**
  * Defers `make` until the first value. Most resources are never watched, and a metric is permanent

@@ -35,7 +35,7 @@ export type BackgroundTasksOptions = Pick<
 
 type Plane = Pick<
   ControlPlane,
-  'handle' | 'registry' | 'allocation' | 'creates' | 'openCharges' | 'readAccessOf' | 'aggregation'
+  'handle' | 'registry' | 'allocation' | 'openCharges' | 'readAccessOf' | 'aggregation'
 >
 
 /** Starts the background tasks. The system namespaces must exist. */
@@ -91,14 +91,13 @@ function ownStarts(
 
 function electedStarts(
   config: Config,
-  { handle, registry, readAccessOf, creates, openCharges, aggregation }: Plane,
+  { handle, registry, readAccessOf, openCharges, aggregation }: Plane,
   { uid, isAlone, signers, certificatePem, metrics, clock, timers, log }: BackgroundTasksOptions,
 ): readonly (() => AsyncDisposable)[] {
   return controllerStarts(config.controllers.names, {
     handle,
     registry,
     accessOf: readAccessOf,
-    creates,
     hasReplicas: !isAlone && config.storage.store.kind === 'etcd',
     election: {
       identity: isAlone ? undefined : `${hostname()}_${uid}`,

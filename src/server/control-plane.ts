@@ -8,7 +8,6 @@ import type { ClientAuthorities } from '../access/authentication/client-authorit
 import type { ConfiguredAuthorizers } from '../access/authorization/configured.ts'
 import type { OpenCharges } from '../admission/resource-quota/open-charges.ts'
 import type { CacheAccess } from '../controllers/cache-access.ts'
-import type { InProgress } from '../lib/concurrency/in-progress.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { ServiceAllocators } from '../request/allocators/create-allocators.ts'
@@ -70,8 +69,6 @@ export type ControlPlane = AsyncDisposable & {
    */
   readonly readAccessOf: (resource: Resource) => CacheAccess
   readonly allocation: ServiceAllocators
-  /** Creates that are in progress, by namespace. */
-  readonly creates: InProgress
   readonly storeRoles: StoreRoles
   /** The resources that can be loaded into the cache before they are requested. */
   readonly fillable: () => Fillable[]
@@ -84,7 +81,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const admission = buildAdmission(core, accessControl.authorize)
   const aggregation = buildAggregation(core, options.aggregation)
   const resources = buildResources(core, accessControl, admission)
-  const { access, allocation, creates, storeRoles } = resources
+  const { access, allocation, storeRoles } = resources
   const flowControl = flow?.flowControl
   const systems = { accessControl, aggregation, flowControl, access }
   const handle = buildPipeline(core, systems, options.hooks)
@@ -123,7 +120,6 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     registry: core.registry,
     readAccessOf: (resource) => access.ofStored(resource.versions.converted?.() ?? resource),
     allocation,
-    creates,
     storeRoles,
     fillable: () => access.fillable(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -51,6 +51,9 @@ export type RangeQuery = {
   readonly keysOnly?: boolean
 }
 
+/** The revision of the last change of a key. 0 means that the key does not exist. */
+export type KeyRevision = { readonly key: Key; readonly revision: Revision }
+
 /**
  * A write of one key that takes effect only if the revision of the key is still `expected`. 0 means
  * that the key must not exist.
@@ -58,6 +61,10 @@ export type RangeQuery = {
 export type ConditionalWrite = {
   readonly key: Key
   readonly expected: Revision
+  /**
+   * Other keys on which the write depends. The write takes effect only if none of them has changed.
+   */
+  readonly unchanged?: readonly KeyRevision[] | undefined
   readonly write: { readonly put: Buffer; readonly lease?: bigint } | 'delete'
 }
 

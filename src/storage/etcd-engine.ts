@@ -1,5 +1,6 @@
 /** The engine for etcd. Each call is one request, and a feed is one watch stream. */
 import type { EtcdClient } from './etcd/client.ts'
+import type { Compare } from './etcd/codec/kv-request.ts'
 import type {
   CallOptions,
   ConditionalWrite,
@@ -58,14 +59,17 @@ export class EtcdEngine implements Engine {
   }
 
   async change(
-    { key, expected, write }: ConditionalWrite,
+    { key, expected, unchanged = [], write }: ConditionalWrite,
     options: CallOptions = {},
   ): Promise<Outcome> {
     const bytes = toBytes(key)
     try {
       const { revision, succeeded, responses } = await this.#client.kv.txn(
         {
-          compare: [{ key: bytes, target: 'mod', result: '=', value: expected }],
+          compare: [
+            compareRevision(bytes, expected),
+            ...unchanged.map((other) => compareRevision(toBytes(other.key), other.revision)),
+          ],
           success: [
             write === 'delete'
               ? { type: 'delete', key: bytes }
@@ -117,3 +121,10 @@ export class EtcdEngine implements Engine {
     return this.#client[Symbol.asyncDispose]()
   }
 }
+
+const compareRevision = (key: Buffer, revision: Revision): Compare => ({
+  key,
+  target: 'mod',
+  result: '=',
+  value: revision,
+})

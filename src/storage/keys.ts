@@ -11,7 +11,7 @@ import type { Key } from './engine.ts'
 /** A range of keys, from `from` (inclusive) to `to` (exclusive). */
 export type KeyRange = { readonly from: Key; readonly to: Key }
 
-type ObjectName = { readonly namespace: string | undefined; readonly name: string }
+export type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
 /** Built-in resources whose prefix differs from their plural, by `<group>/<resource>`. */
 const irregularPrefixes: ReadonlyMap<string, string> = new Map([

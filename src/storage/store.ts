@@ -13,7 +13,15 @@ import { assert } from '../lib/errors.ts'
 import { KeyedMutex } from '../lib/concurrency/keyed-mutex.ts'
 import { Slices } from '../lib/scheduling/slices.ts'
 import { sleep, systemTimers, type Timers } from '../lib/time/timers.ts'
-import type { CallOptions, Engine, Key, Outcome, Revision, VersionedValue } from './engine.ts'
+import type {
+  CallOptions,
+  Engine,
+  Key,
+  KeyRevision,
+  Outcome,
+  Revision,
+  VersionedValue,
+} from './engine.ts'
 import { isCode, StorageError } from './errors.ts'
 import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
 import type { Leases } from './leases.ts'
@@ -73,10 +81,19 @@ export type Current<T> = {
  * The result of a decision: either a write, or a string which says that the object does not change.
  * In a write, `ttlSeconds` overrides the time to live in the options. With 'unchanged', a stale
  * value is nevertheless written again; with 'untouched', it is not.
+ *
+ * `unchanged` names other keys on which a put depends. If one of them has changed, nothing is
+ * written and the decision is made again.
  */
 export type Decision = Write | 'unchanged' | 'untouched'
 
-type Write = { readonly put: Buffer; readonly ttlSeconds?: number } | 'delete'
+type Write =
+  | {
+      readonly put: Buffer
+      readonly ttlSeconds?: number
+      readonly unchanged?: readonly KeyRevision[] | undefined
+    }
+  | 'delete'
 
 type ReadOptions = {
   readonly revision?: Revision | undefined
@@ -87,6 +104,11 @@ type WriteOptions = {
   /** Time to live of the value. If undefined or 0, the value does not expire. */
   readonly ttlSeconds?: number | undefined
   readonly signal?: AbortSignal | undefined
+}
+
+export type CreateOptions = WriteOptions & {
+  /** Other keys on which the write depends. It takes effect only if none of them has changed. */
+  readonly unchanged?: readonly KeyRevision[] | undefined
 }
 
 export type UpdateOptions<T> = WriteOptions & {
@@ -234,15 +256,18 @@ export class Store {
     return { revision: answer.revision, found: first && (await this.#read(first)) }
   }
 
-  /** Writes a new key. Rejects with 'exists' if the key already exists. */
-  async create(key: Key, value: Buffer, options: WriteOptions = {}): Promise<Revision> {
-    const outcome = await this.#put(
-      key,
-      { expected: 0, value, ttlSeconds: options.ttlSeconds },
-      options,
-    )
-    if (!outcome.won) throw new StorageError('exists', 'the key already exists')
-    return outcome.revision
+  /**
+   * Writes a new key. Rejects with 'exists' if the key already exists, and with 'conflict' if a key
+   * in `unchanged` has changed.
+   */
+  async create(key: Key, value: Buffer, options: CreateOptions = {}): Promise<Revision> {
+    const { ttlSeconds, unchanged } = options
+    const put = { expected: 0, value, ttlSeconds, unchanged }
+    const outcome = await this.#put(key, put, options)
+    if (outcome.won) return outcome.revision
+    if (unchanged !== undefined && outcome.current === undefined)
+      throw new StorageError('conflict', 'an object on which the new one depends has changed')
+    throw new StorageError('exists', 'the key already exists')
   }
 
   /**
@@ -289,7 +314,12 @@ export class Store {
           ? await this.#engine.change({ key, expected, write }, options)
           : await this.#put(
               key,
-              { expected, value: write.put, ttlSeconds: write.ttlSeconds ?? options.ttlSeconds },
+              {
+                expected,
+                value: write.put,
+                ttlSeconds: write.ttlSeconds ?? options.ttlSeconds,
+                unchanged: write.unchanged,
+              },
               options,
             )
       if (outcome.won) {
@@ -518,22 +548,24 @@ export class Store {
   }
 
   async #put(key: Key, put: PutRequest, options: CallOptions): Promise<Outcome> {
-    const { expected, ttlSeconds } = put
+    const { expected, ttlSeconds, unchanged } = put
     const transformed = this.#transformer.toStorage(key, put.value)
     const value = transformed instanceof Promise ? await transformed : transformed
     if (ttlSeconds === undefined || ttlSeconds === 0) {
-      return this.#engine.change({ key, expected, write: { put: value } }, options)
+      return this.#engine.change({ key, expected, unchanged, write: { put: value } }, options)
     }
     const lease = await this.#leases.get(ttlSeconds)
     try {
-      return await this.#engine.change({ key, expected, write: { put: value, lease } }, options)
+      const write = { put: value, lease }
+      return await this.#engine.change({ key, expected, unchanged, write }, options)
     } catch (error) {
       if (!isCode(error, 'missing')) throw error
       // 'missing' means that the lease no longer exists, because it was revoked or a backup was
       // restored. Nothing was written, so retry with a new lease.
       await this.#leases.forget(lease)
       const fresh = await this.#leases.get(ttlSeconds)
-      return this.#engine.change({ key, expected, write: { put: value, lease: fresh } }, options)
+      const write = { put: value, lease: fresh }
+      return this.#engine.change({ key, expected, unchanged, write }, options)
     }
   }
 
@@ -578,6 +610,7 @@ type PutRequest = {
   readonly expected: Revision
   readonly value: Buffer
   readonly ttlSeconds: number | undefined
+  readonly unchanged: readonly KeyRevision[] | undefined
 }
 
 const at = (revision: Revision | undefined): { revision?: Revision } =>

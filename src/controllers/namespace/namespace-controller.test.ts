@@ -5,7 +5,6 @@ import { defaultGates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
 import type { EventSource } from '../../storage/cache/watch.ts'
 import { systemClock } from '../../lib/time/clock.ts'
-import { InProgress } from '../../lib/concurrency/in-progress.ts'
 import { silent } from '../../lib/telemetry/log.ts'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -46,7 +45,6 @@ test('a namespace that is replaced by one with the same name while no watch is o
     handle,
     registry,
     accessOf,
-    creates: new InProgress(),
     hasReplicas: true,
     metrics,
     clock: systemClock,
@@ -69,45 +67,6 @@ test('a namespace that is replaced by one with the same name while no watch is o
   reopened.resolve()
   assert.equal((await read())?.metadata.uid, 'two')
   await until(isFinalized)
-})
-
-test('a namespace is emptied only after the creates in progress in it have finished', async () => {
-  await using plane = await MemoryControlPlane.start([namespaces])
-  const { handle, registry, accessOf } = plane
-  const creates = new InProgress()
-  const waiting = Promise.withResolvers<void>()
-  const onIdle: InProgress['onIdle'] = (name, call) => {
-    const isWaiting = creates.onIdle(name, call)
-    if (isWaiting) waiting.resolve()
-    return isWaiting
-  }
-  creates.enter('n')
-  await plane.create(namespaces, ending('one', ['example.com/hold']))
-  const metrics = new QueueMetrics(new Metrics())
-  const parts = {
-    handle,
-    registry,
-    accessOf,
-    metrics,
-    clock: systemClock,
-    gates: defaultGates,
-    log: silent,
-  }
-  await using controller = new NamespaceController({
-    ...parts,
-    creates: { onIdle },
-    hasReplicas: false,
-  })
-  void controller
-  const finalizers = async (): Promise<readonly string[]> => {
-    const { keys, reader } = accessOf(namespaces)
-    const { item } = await reader.get(keys.key(undefined, 'n'), 'latest')
-    return textsOf(fieldsOf(item?.object()['spec'])['finalizers'])
-  }
-  await waiting.promise
-  assert.deepEqual(await finalizers(), ['kubernetes'])
-  creates.leave('n')
-  await until(async () => (await finalizers()).length === 0)
 })
 
 async function until(isDone: () => Promise<boolean>): Promise<void> {

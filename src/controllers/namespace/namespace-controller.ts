@@ -9,7 +9,6 @@ import type { Handler } from '../../api/request.ts'
 import { createNow } from '../../api/timestamps.ts'
 import { Informer } from '../../storage/cache/informer.ts'
 import type { Clock } from '../../lib/time/clock.ts'
-import type { InProgress } from '../../lib/concurrency/in-progress.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { systemTime, type Time } from '../../lib/time/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -27,10 +26,10 @@ import { outcomeOrThrow } from '../write-outcome.ts'
 /** Number of workers, as in kube-controller-manager. */
 const NAMESPACES_MAX = 10
 /**
- * Delay after the deletion of a namespace. Other replicas can still create objects in the namespace
- * until their caches contain the deletion. kube-controller-manager waits 5 s, because its informers
- * lag further behind than the caches of servers. A create that takes longer than the delay checks
- * the namespace again before the object is stored.
+ * Delay after the deletion of a namespace. Replicas of kube-apiserver on the same database can
+ * still create objects in the namespace until their caches contain the deletion. Keelson needs no
+ * delay for its own replicas, because they check the namespace in the transaction that stores an
+ * object. kube-controller-manager waits 5 s, because its informers lag further behind.
  */
 const REPLICAS_MS = 2_000
 /**
@@ -49,8 +48,6 @@ export type NamespaceControllerOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
-  /** Creates that are in progress in this process, by namespace. */
-  readonly creates: Pick<InProgress, 'onIdle'>
   /** Whether other processes can use the same database. */
   readonly hasReplicas: boolean
   readonly metrics: QueueMetrics
@@ -67,8 +64,8 @@ type Ending = {
   /** Identifies the namespace. A new namespace with the same name is handled separately. */
   readonly uid: string
   /**
-   * Time on the monotonic clock until which other replicas can still create objects in the
-   * namespace.
+   * Time on the monotonic clock until which replicas of kube-apiserver can still create objects in
+   * the namespace.
    */
   readonly beginMs: number
   /** Delay before the next check if objects remain. */
@@ -145,7 +142,6 @@ export class NamespaceController implements AsyncDisposable {
       handle,
       registry,
       accessOf,
-      creates,
       gates,
       clock,
       log,
@@ -157,9 +153,6 @@ export class NamespaceController implements AsyncDisposable {
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return undefined
     const earlyMs = ending.beginMs - clock.monotonicMs()
     if (earlyMs > 0) return earlyMs
-    // Admission rejects creates since the deletion event, so only creates that are already in
-    // progress can still store an object.
-    if (creates.onIdle(name, () => this.#queue.add(name))) return undefined
     const { signal } = this.#stopping
     const isEnding = async (): Promise<boolean> => {
       const { uid, deletionTimestamp } = (await this.#read(name))?.metadata ?? {}

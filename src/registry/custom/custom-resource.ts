@@ -91,6 +91,7 @@ function customResource(
     plural: names.plural,
     isNamespaced,
     isCustom: true,
+    definition: { name: crd.name, uid: crd.uid },
     isServed: version.isServed,
     isStored: true,
     verbs: crd.isTerminating ? lastVerbs : verbs,

@@ -8,7 +8,6 @@ import type { Labels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ObjectReader } from '../../storage/cache/reader.ts'
 import type { ConvertedYaml } from '../../objects/codec/yaml.ts'
-import type { InProgress } from '../../lib/concurrency/in-progress.ts'
 import type { Allocator } from '../../registry/allocations.ts'
 import type { Resource, ValidateTools } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
@@ -129,8 +128,6 @@ export type ValidationAccess = {
 
 /** Effects of a write in addition to storing the object. */
 export type WriteEffects = {
-  /** Counts the creates in progress in each namespace. Absent for cluster-scoped resources. */
-  readonly creates?: Pick<InProgress, 'enter' | 'leave'> | undefined
   /**
    * Called after an update is stored, with the new and the previous object. Absent if no listener
    * is needed.

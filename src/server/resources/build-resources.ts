@@ -4,7 +4,6 @@
  */
 import { isOfRoles } from '../../access/rbac/role.ts'
 import type { CrdController } from '../../controllers/crds.ts'
-import { InProgress } from '../../lib/concurrency/in-progress.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ServiceAllocators } from '../../request/allocators/create-allocators.ts'
 import { ResourceAccess } from '../../request/resource-access.ts'
@@ -24,8 +23,6 @@ import {
 export type Resources = {
   readonly access: ResourceAccess
   readonly allocation: ServiceAllocators
-  /** Creates that are in progress, by namespace. */
-  readonly creates: InProgress
   readonly storeRoles: StoreRoles
 }
 
@@ -47,7 +44,6 @@ export function buildResources(
     metrics: metrics.allocators,
     environment,
   })
-  const creates = new InProgress()
   const access = new ResourceAccess({
     config,
     registry,
@@ -67,7 +63,6 @@ export function buildResources(
         isOfRoles(resource) ? createConfirmGrant(roles, resource.plural, authorize) : undefined,
     },
     effects: {
-      creates,
       onUpdatedOf: ({ group, plural }) =>
         group === 'certificates.k8s.io' && plural === 'certificatesigningrequests'
           ? (request, previous) => metrics.issuance.count(request, previous)
@@ -82,7 +77,7 @@ export function buildResources(
     random,
   })
   const storeRoles = createStoreRoles({ registry, accessOf, storeOf, roles })
-  return { access, allocation, creates, storeRoles }
+  return { access, allocation, storeRoles }
 }
 
 /**

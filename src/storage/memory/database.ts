@@ -13,6 +13,7 @@ import type {
   FeedEvent,
   RangeResult,
   Key,
+  KeyRevision,
   Outcome,
   RangeQuery,
   Revision,
@@ -182,11 +183,13 @@ export class MemoryDatabase {
     return revision < this.#compacted ? undefined : this.#histories.get(key)?.at(revision)
   }
 
-  change({ key, expected, write }: ConditionalWrite): Outcome {
+  change({ key, expected, unchanged = [], write }: ConditionalWrite): Outcome {
     const isPut = write !== 'delete'
     checkRequestSize(key, isPut ? write.put.length : 0)
     const current = this.get(key)
-    if ((current?.revision ?? 0) !== expected)
+    const hasRevision = (other: KeyRevision): boolean =>
+      (this.get(other.key)?.revision ?? 0) === other.revision
+    if ((current?.revision ?? 0) !== expected || !unchanged.every(hasRevision))
       return { won: false, revision: this.#revision, current }
     if (!isPut) {
       if (current !== undefined) this.#delete([key])

@@ -126,10 +126,11 @@ export class DatabaseThread {
       if (call.op === 'revoke')
         return { op: 'revoked', id, deletions: this.#database.revoke(call.lease) }
       const put = call.put && bytes.subarray(call.put.start, call.put.end)
-      const { key, expected, lease } = call
+      const { key, expected, unchanged, lease } = call
       const changed = this.#database.change({
         key,
         expected,
+        unchanged,
         ...(put && { put }),
         ...(lease !== undefined && { lease }),
       })

@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/errors.ts'
-import type { Key, Revision } from '../engine.ts'
+import type { Key, KeyRevision, Revision } from '../engine.ts'
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
 import type { CompactionNote } from '../interval-compactor.ts'
 import { toBytes } from '../keys.ts'
@@ -175,6 +175,7 @@ export class SqliteDatabase implements Disposable {
   change({
     key,
     expected,
+    unchanged = [],
     put,
     lease,
   }: Omit<ChangeCall, 'op' | 'id' | 'put'> & { readonly put?: Uint8Array }): ChangeResult {
@@ -183,7 +184,9 @@ export class SqliteDatabase implements Disposable {
     const found = this.#sql.find.get(bytes)
     const [current, created] =
       found === undefined ? [0, 0] : [Number(found['revision']), Number(found['created'])]
-    if (current !== expected) {
+    const hasRevision = (other: KeyRevision): boolean =>
+      Number(this.#sql.find.get(toBytes(other.key))?.['revision'] ?? 0) === other.revision
+    if (current !== expected || !unchanged.every(hasRevision)) {
       const lost = found && this.#sql.read.get(bytes)
       return { won: false, revision: this.#revision, current: lost && versionOf(lost) }
     }

@@ -2,7 +2,7 @@
  * The messages between the engine and its thread. The values to store are sent together in one
  * buffer, so that a message needs only one copy.
  */
-import type { Revision } from '../engine.ts'
+import type { KeyRevision, Revision } from '../engine.ts'
 import type { StorageErrorCode } from '../errors.ts'
 import type { CompactionNote } from '../interval-compactor.ts'
 import type { RowBuffers, RowsOffset } from './packed-rows.ts'
@@ -15,6 +15,7 @@ export type ChangeCall = {
   readonly id: number
   readonly key: string
   readonly expected: Revision
+  readonly unchanged?: readonly KeyRevision[] | undefined
   /** The new value. If absent, the key is deleted. */
   readonly put?: ByteRange
   readonly lease?: bigint

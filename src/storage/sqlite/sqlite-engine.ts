@@ -178,12 +178,21 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     })
   }
 
-  change({ key, expected, write }: ConditionalWrite, options: CallOptions = {}): Promise<Outcome> {
+  change(
+    { key, expected, unchanged, write }: ConditionalWrite,
+    options: CallOptions = {},
+  ): Promise<Outcome> {
     const isPut = write !== 'delete'
     const lease = isPut ? write.lease : undefined
     // Copy the value, because the caller may reuse its buffer and feeds receive this one.
     const put = isPut ? Buffer.from(write.put) : undefined
-    const call = { op: 'change', key, expected, ...(lease !== undefined && { lease }) } as const
+    const call = {
+      op: 'change',
+      key,
+      expected,
+      ...(unchanged !== undefined && { unchanged }),
+      ...(lease !== undefined && { lease }),
+    } as const
     return this.#call(call, options, { put }, outcomeOf)
   }
 

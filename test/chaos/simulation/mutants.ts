@@ -15,6 +15,14 @@ import { parseArgs } from 'node:util'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const folder = join(import.meta.dirname, 'mutants')
+/** The parts of the tree that the simulation imports. */
+const copied = [
+  'src',
+  'bench/report',
+  'test/chaos/simulation',
+  'test/support/harness',
+  'package.json',
+] as const
 /** Maximum number of seeds. So far, the rarest fault needed a few hundred. */
 const SEEDS_MAX = 2_000
 const FIRST_SEED = 1
@@ -45,9 +53,7 @@ function tryMutant(
 ): { readonly needed: number | undefined; readonly fault: string } {
   const copy = mkdtempSync(join(tmpdir(), 'keelson-mutant-'))
   try {
-    for (const part of ['src', 'test/chaos/simulation', 'test/support/harness', 'package.json']) {
-      cpSync(join(root, part), join(copy, part), { recursive: true })
-    }
+    for (const part of copied) cpSync(join(root, part), join(copy, part), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
     execFileSync('git', ['apply', '-C1', '--unsafe-paths', `--directory=${copy}`, patch], {
       cwd: '/',
@@ -73,7 +79,7 @@ type Run = { readonly world: string; readonly first: number; readonly seeds: num
 
 function simulate(tree: string, { world, first, seeds }: Run): string {
   const options = ['--world', world, '--seed', String(first), '--seeds', String(seeds), '--first']
-  return spawnSync(
+  const { status, stdout } = spawnSync(
     process.execPath,
     ['--expose-gc', 'test/chaos/simulation/simulate.ts', ...options],
     {
@@ -81,7 +87,11 @@ function simulate(tree: string, { world, first, seeds }: Run): string {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
     },
-  ).stdout
+  )
+  // The simulation exits with 1 if a seed fails. Its output then names the seed.
+  if (status !== 0 && !/^FAIL seed /m.test(stdout))
+    throw new Error(`the simulation ended with status ${status} without a result: ${stdout}`)
+  return stdout
 }
 
 /**

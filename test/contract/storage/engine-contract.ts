@@ -85,6 +85,27 @@ export function engineWriteTests(subject: GetSubject): void {
     )
   })
 
+  test('a write does not take effect if another key on which it depends has changed', async () => {
+    const { engine } = subject()
+    const folder = newFolder()
+    const put = bytes('x')
+    const parent = `${folder}parent`
+    const child = { key: `${folder}child`, expected: 0, write: { put } } as const
+    const { revision } = await engine.change({ key: parent, expected: 0, write: { put } })
+    for (const other of [0, revision - 1, revision + 1]) {
+      const lost = await engine.change({ ...child, unchanged: [{ key: parent, revision: other }] })
+      assert.deepEqual(lost, { won: false, revision, current: undefined })
+    }
+    const unchanged = [
+      { key: parent, revision },
+      { key: `${folder}missing`, revision: 0 },
+    ]
+    const won = await engine.change({ ...child, unchanged })
+    assert.ok(won.won)
+    const { values } = await engine.range(rangeOfKey(child.key))
+    assert.equal(values[0]?.revision, won.revision)
+  })
+
   test('a key that is created again has a new creation revision', async () => {
     const { engine } = subject()
     const store = newStore(engine)

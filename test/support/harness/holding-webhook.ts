@@ -62,11 +62,11 @@ export class HoldingWebhook implements AsyncDisposable {
   }
 
   /**
-   * Returns a ValidatingWebhookConfiguration for these operations on a resource of the core group.
+   * Returns a ValidatingWebhookConfiguration for these operations on version v1 of a resource.
    */
-  configuration({ operation, resource, condition }: HeldRequests): Fields {
+  configuration({ operation, group = '', resource, condition }: HeldRequests): Fields {
     const rules = [
-      { operations: [operation], apiGroups: [''], apiVersions: ['v1'], resources: [resource] },
+      { operations: [operation], apiGroups: [group], apiVersions: ['v1'], resources: [resource] },
     ]
     const webhook = {
       name: 'hook.example.com',
@@ -98,6 +98,8 @@ export class HoldingWebhook implements AsyncDisposable {
 
 export type HeldRequests = {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
+  /** The API group of the resource. Defaults to the core group. */
+  readonly group?: string
   /** The resource and optionally a subresource: `resourcequotas/status`. */
   readonly resource: string
   /** A CEL expression over `request`. If absent, all requests are held back. */

@@ -11,6 +11,7 @@ import type { Cache } from '../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
 import type { CacheAccessOf } from '../../../src/controllers/cache-access.ts'
 import type { Registry } from '../../../src/registry/registry.ts'
+import { type Parent, withParents } from '../../../src/request/parents.ts'
 import type { Resource } from '../../../src/registry/resource.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { ResourceKeys, resourcePrefix } from '../../../src/storage/keys.ts'
@@ -48,13 +49,18 @@ export class JsonControlPlane {
     return { keys, reader }
   }
 
-  /** Creates an object. Rejects with a StorageError on failure. */
-  async create(resource: Resource, object: KubeObject): Promise<void> {
+  /**
+   * Creates an object, if `parents` allow it as in request/parents.ts. Rejects with a StorageError
+   * on failure.
+   */
+  async create(
+    resource: Resource,
+    object: KubeObject,
+    parents: readonly Parent[] = [],
+  ): Promise<void> {
     const { namespace, name = '' } = object.metadata
-    await this.#options.store.create(
-      this.accessOf(resource).keys.key(namespace, name),
-      writeJson(object),
-    )
+    const key = this.accessOf(resource).keys.key(namespace, name)
+    await withParents(this.#options.store, () => parents).create(key, writeJson(object))
   }
 
   /** Deletes an object even if it has finalizers. */

@@ -19,13 +19,10 @@ export async function createObject(
   decoded: KubeObject,
   { options, access }: { readonly options: WriteOptions; readonly access: WriteAccess },
 ): Promise<WrittenObject> {
-  const { resource, namespace, context } = request
+  const { resource, context } = request
   const { generateName = '', name = '' } = decoded.metadata
   const allocation = access.effects.allocator && new HeldAllocation(access.effects.allocator)
   const write: Write = { request, options, access, owners: 'recorded', allocation }
-  // The create is counted from before admission until the object is stored. If its namespace is
-  // deleted in the meantime, the namespace is emptied only after the create.
-  access.effects.creates?.enter(namespace)
   try {
     const mutated = await mutate(write, withoutSystemFields(decoded), undefined)
     for (let tries = 1; ; tries++) {
@@ -45,7 +42,6 @@ export async function createObject(
     throw toApiError(context, { resource, name, verb: 'create' }, error)
   } finally {
     context.endWrite()
-    access.effects.creates?.leave(namespace)
   }
 }
 

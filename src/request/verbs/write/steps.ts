@@ -23,13 +23,6 @@ import { validate } from './validate.ts'
 import type { Write } from './write.ts'
 import { withVersion } from './written.ts'
 
-/**
- * Duration after which a create checks again that its namespace is not being deleted. It is well
- * below the time for which the deletion of a namespace waits for creates on other replicas
- * (namespace-controller.ts).
- */
-const LONG_MS = 1_000
-
 type CurrentObject = Current<KubeObject> | undefined
 
 /**
@@ -138,8 +131,6 @@ export async function complete(
   const attributes = attributesOf(request, { operation, options, object: shown, oldObject })
   const admitting = access.admission.validate(attributes)
   if (admitting instanceof Promise) await admitting
-  if (current === undefined && context.elapsedMs > LONG_MS)
-    await access.admission.confirm(attributes)
   context.enter('store')
   return object
 }

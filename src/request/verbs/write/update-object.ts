@@ -34,9 +34,8 @@ export async function updateObject(
   const allocation = access.effects.allocator && new HeldAllocation(access.effects.allocator)
   let write: Write = { request, options, access, owners, allocation }
   for (;;) {
-    const creation = { hasBegun: false }
     try {
-      return await updateOnce(write, change, creation)
+      return await updateOnce(write, change)
     } catch (error) {
       await write.allocation?.giveBack(error)
       // If the object with its managedFields is too large for etcd, it is stored without them. An
@@ -46,20 +45,12 @@ export async function updateObject(
       write = { ...write, owners: 'dropped' }
     } finally {
       context.endWrite()
-      if (creation.hasBegun) access.effects.creates?.leave(request.namespace)
     }
   }
 }
 
-/**
- * Tries to update the object. Sets `creation.hasBegun` when it finds that the object does not
- * exist.
- */
-async function updateOnce(
-  write: Write,
-  change: Change,
-  creation: { hasBegun: boolean },
-): Promise<UpdateOutcome> {
+/** Tries to update the object. */
+async function updateOnce(write: Write, change: Change): Promise<UpdateOutcome> {
   const { request, options, access, allocation } = write
   const key = access.keys.key(request.namespace, request.name)
   let decided: WriteDecision | undefined
@@ -70,10 +61,6 @@ async function updateOnce(
     async (current) => {
       if (renamed !== undefined) return 'unchanged'
       allocation?.withdraw()
-      if (current === undefined && !creation.hasBegun) {
-        creation.hasBegun = true
-        access.effects.creates?.enter(request.namespace)
-      }
       const given = await change(current && shownAt(request, current.object), current?.object)
       const mutated = await mutate(write, given, current)
       const completed = await complete(write, mutated, current)

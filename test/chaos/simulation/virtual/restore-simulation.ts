@@ -14,11 +14,11 @@ import { Informer } from '../../../../src/storage/cache/informer.ts'
 import { GarbageCollector } from '../../../../src/controllers/garbage-collector/garbage-collector.ts'
 import { NamespaceController } from '../../../../src/controllers/namespace/namespace-controller.ts'
 import { QueueMetrics } from '../../../../src/lib/telemetry/queue-metrics.ts'
-import { InProgress } from '../../../../src/lib/concurrency/in-progress.ts'
 import { Metrics } from '../../../../src/lib/telemetry/metrics.ts'
 import { Restores } from '../../../../src/lib/concurrency/restores.ts'
 import { sleep } from '../../../../src/lib/time/timers.ts'
 import { Registry } from '../../../../src/registry/registry.ts'
+import type { Parent } from '../../../../src/request/parents.ts'
 import { StorageError } from '../../../../src/storage/errors.ts'
 import type { Commit } from '../../../../src/storage/local-feed-stream.ts'
 import { type EngineState, MemoryEngine } from '../../../../src/storage/memory/memory-engine.ts'
@@ -59,7 +59,6 @@ export class RestoreSimulation {
   readonly #replica: SimReplica
   readonly #plane: JsonControlPlane
   readonly #registry = new Registry([namespaces, configMaps, secrets])
-  readonly #creates = new InProgress()
   readonly #judge: RestoreJudge
   readonly #stopping = new AbortController()
   /** State of an informer: UIDs of ConfigMaps by key. */
@@ -152,7 +151,7 @@ export class RestoreSimulation {
     void followed.start()
     return [
       new GarbageCollector({ ...common, random: () => jitter.next() }),
-      new NamespaceController({ ...common, gates, creates: this.#creates, hasReplicas: false }),
+      new NamespaceController({ ...common, gates, hasReplicas: false }),
       followed,
     ]
   }
@@ -224,24 +223,26 @@ export class RestoreSimulation {
    * NamespaceLifecycle.
    */
   async #create(namespace: string, random: Random): Promise<void> {
-    this.#creates.enter(namespace)
-    try {
-      const { keys, reader } = this.#plane.accessOf(namespaces)
-      const { item } = await reader.get(keys.key(undefined, namespace), 'any')
-      if (item === undefined || item.peek().metadata.deletionTimestamp !== undefined) return
-      if (random.chance(0.3)) await sleep(this.time, random.next() * ADMISSION_MS_MAX)
-      const resource = random.pick([configMaps, secrets])
-      const name = `o${random.between(1, NAMES)}`
-      const metadata = {
-        name,
-        namespace,
-        uid: `uid-${++this.#uids}`,
-        ownerReferences: this.#owners(namespace, random),
-      }
-      await this.#plane.create(resource, { apiVersion: 'v1', kind: resource.kind, metadata })
-    } finally {
-      this.#creates.leave(namespace)
+    const { keys, reader } = this.#plane.accessOf(namespaces)
+    const key = keys.key(undefined, namespace)
+    const { item } = await reader.get(key, 'any')
+    if (item === undefined || isEnding(item.peek())) return
+    if (random.chance(0.3)) await sleep(this.time, random.next() * ADMISSION_MS_MAX)
+    const resource = random.pick([configMaps, secrets])
+    const name = `o${random.between(1, NAMES)}`
+    const metadata = {
+      name,
+      namespace,
+      uid: `uid-${++this.#uids}`,
+      ownerReferences: this.#owners(namespace, random),
     }
+    const check: Parent['check'] = (object) => {
+      if (object === undefined || isEnding(object))
+        throw new StorageError('missing', 'the namespace is being deleted')
+    }
+    await this.#plane.create(resource, { apiVersion: 'v1', kind: resource.kind, metadata }, [
+      { key, reader, check },
+    ])
   }
 
   async #change(random: Random): Promise<void> {
@@ -396,3 +397,6 @@ const shown = (objects: Iterable<readonly [string, KubeObject]>): string =>
   )
     .toSorted()
     .join('\n')
+
+const isEnding = (object: KubeObject | undefined): boolean =>
+  object?.metadata.deletionTimestamp !== undefined
