@@ -25,7 +25,7 @@ const RULE_DEPTH_MAX = 250
 /** Maximum number of error recoveries. Parsing stops when it is exceeded. */
 const RECOVERIES_MAX = 30
 
-/** Ends the current rule. The rule that called it continues. */
+/** Thrown to end the current rule. The rule that called it continues. */
 class SyntaxFault {
   readonly token: Token
   readonly message: string
@@ -36,7 +36,7 @@ class SyntaxFault {
   }
 }
 
-/** Thrown to stop parsing. */
+/** Thrown to stop parsing, because a limit is exceeded. */
 export class ParseLimit {
   readonly fault: Fault
 

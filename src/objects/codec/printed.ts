@@ -44,7 +44,7 @@ const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
 )
 
 type FieldPlan = {
-  /** `"name":` */
+  /** The key as it is printed, such as `"name":`. */
   readonly key: Buffer
   readonly field: Field
   readonly isNullable: boolean

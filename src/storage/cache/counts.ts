@@ -19,14 +19,14 @@ export class ResourceCounts {
   /** Objects that were sent as the initial state of watches. */
   initial = 0
   /**
-   * Numbers of linearizable reads: those that were served from memory, and those that read the
-   * database because the cache did not catch up in time.
+   * Number of linearizable reads that were served from memory. `fellBack` counts those that read
+   * the database because the cache did not catch up in time.
    */
   consistent = 0
   fellBack = 0
   /**
-   * Numbers of watches that were closed: because their clients read too slowly, and because events
-   * were lost.
+   * Number of watches that were closed because their clients read too slowly. `gaps` counts those
+   * that were closed because events were lost.
    */
   tooSlow = 0
   gaps = 0

@@ -160,7 +160,10 @@ export class Facts {
     return (this.#readers ??= Object.values(this.#readersOf()))
   }
 
-  /** Returns false if the facts would exceed FACTS_BYTES_MAX. */
+  /**
+   * Appends a string or the number of its word. Returns false, and appends nothing, if the facts
+   * would exceed FACTS_BYTES_MAX.
+   */
   #write(made: Buffer, text: string): boolean {
     const number = this.#words.numbers.get(text) ?? this.#moved(text)
     const length = number === undefined ? Buffer.byteLength(text) : 0

@@ -29,7 +29,7 @@ export type Freshness =
 export type CacheState = {
   readonly tree: Tree
   readonly revision: Revision
-  /** The `listing` of the resource when the state was taken. */
+  /** ID of the list of the resource with which this state began (`CachedResource.listing`). */
   readonly listing: number
   readonly isCurrent: boolean
   /**

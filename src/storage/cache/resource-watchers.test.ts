@@ -5,7 +5,10 @@ import { BusyLoop } from '../../../test/support/harness/turns.ts'
 import { systemClock } from '../../lib/time/clock.ts'
 
 const WATCHERS = 400
-/** Each tick wakes the watchers of at most three slices, and a slice reads the clock four times. */
+/**
+ * Maximum number of watchers that are woken in one tick. A tick has at most three slices. The
+ * simulated clock advances each time it is read, so a slice ends after a few reads.
+ */
 const WOKEN_MAX = 20
 
 test('all watchers of a resource are closed in the same tick, and woken a few per tick', async () => {

@@ -51,7 +51,10 @@ export class Slot {
 
 export class Slabs {
   #current: Slab = newSlab(SLAB_BYTES)
-  /** The slabs collected while `releaseTogether` runs. */
+  /**
+   * The slabs whose bytes were released while `releaseTogether` runs. Defined only during that
+   * time.
+   */
   #together: Set<Slab> | undefined
   #slabBytes = SLAB_BYTES
   #liveBytes = 0
@@ -120,7 +123,10 @@ export class Slabs {
     }
   }
 
-  /** Treats all calls of `releaseAll` while `run` runs as one call. */
+  /**
+   * Calls `run`. The slabs from which it releases slots are copied out only afterwards, so that no
+   * bytes are moved that are also about to be released.
+   */
   releaseTogether(run: () => void): void {
     const slabs = new Set<Slab>()
     this.#together = slabs

@@ -261,7 +261,10 @@ export class MemoryDatabase {
     return { ...this.#share(), compacted: this.#compacted, commits }
   }
 
-  /** Like `snapshot`, but without history. The time does not depend on the number of objects. */
+  /**
+   * Returns the current state as a backup without history. The time does not depend on the number
+   * of objects.
+   */
   currentSnapshot(): Snapshot {
     return { ...this.#share(), compacted: this.#revision, commits: [] }
   }

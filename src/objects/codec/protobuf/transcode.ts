@@ -26,7 +26,7 @@ type Plan = {
 }
 
 type FieldPlan = {
-  /** `"name":` */
+  /** The key as it is printed, such as `"name":`. Undefined for an embedded struct. */
   readonly key: Buffer | undefined
   readonly number: number
   /** Bytes that are written for an absent field. `ofNull` contains the bytes for null. */
