@@ -100,7 +100,7 @@ export class RemoteInformer implements AsyncDisposable {
     await this.#running
   }
 
-  /** Never rejects. */
+  /** Lists and watches the objects until the informer is stopped. Never rejects. */
   async #run(): Promise<void> {
     const { log, time } = this.#objects.options
     const signal = AbortSignal.any([this.#stopping.signal, this.#objects.options.signal])

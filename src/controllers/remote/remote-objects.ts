@@ -36,7 +36,7 @@ const CALLS_MAX = 8
  */
 const nameRefusals: ReadonlySet<number> = new Set([400, 414, 431])
 
-/** The number of calls of one controller to remote servers that are in flight. */
+/** Counts the calls of one controller to remote servers that are in progress. */
 export class RemoteCalls {
   underWay = 0
 }
@@ -82,7 +82,7 @@ export class RemoteObjects {
 
   /**
    * Returns the current state of the object, or undefined if the remote server reports that it does
-   * not exist. Rejects with RemoteAway if the server reports neither.
+   * not exist. Rejects with RemoteAway if it is unknown whether the object exists.
    */
   async get(key: string): Promise<RemoteHead | undefined> {
     const place = this.keys.parse(key)

@@ -39,7 +39,7 @@ async function usedIn({ accessOf }: MemoryControlPlane, namespace: string): Prom
   return fieldsOf(fieldsOf(status)['used'])['configmaps']
 }
 
-test('a count does not release a charge if its object is not stored yet', async () => {
+test('a recount of a quota keeps the charge for an object that is not stored yet', async () => {
   await using plane = await MemoryControlPlane.start([quotas, configMaps])
   const openCharges = new OpenCharges()
   const gates = { isOn: () => true }
