@@ -199,11 +199,18 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 
   /**
-   * Called at each sweep of the cache. A replaying watcher keeps the initial objects or earlier
-   * events in memory. If it has not taken any for SWEEPS_KEPT sweeps, it is closed as too slow.
+   * Called at each sweep of the cache. Closes a replaying watcher as too slow if it has not taken
+   * any events for SWEEPS_KEPT sweeps, or if the ring no longer has the events that follow its
+   * initial objects or earlier events. A watcher that starts with the initial objects keeps those
+   * of its start in memory. While the ring has all later events, it keeps the same objects, and its
+   * budget counts them.
    */
   onSweep(): void {
-    if (this.state === 'replaying' && ++this.#idleSweeps > SWEEPS_KEPT) this.close('too-slow')
+    if (this.state !== 'replaying') return
+    const { ring, next } = this.#source
+    const isBehind =
+      this.#initial === undefined ? next(this.#position) === undefined : this.#position < ring.first
+    if (isBehind || ++this.#idleSweeps > SWEEPS_KEPT) this.close('too-slow')
   }
 
   close(reason: CloseReason = 'caller'): void {

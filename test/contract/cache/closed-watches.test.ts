@@ -15,12 +15,20 @@ const GROWTH_BYTES_MAX = 2 << 20
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-async function heapBytes(): Promise<number> {
+async function collected(): Promise<NodeJS.MemoryUsage> {
   for (let i = 0; i < 3; i++) {
     await new Promise((resolve) => setImmediate(resolve))
     collect()
   }
-  return process.memoryUsage().heapUsed
+  return process.memoryUsage()
+}
+
+const heapBytes = async (): Promise<number> => (await collected()).heapUsed
+
+/** Returns the bytes of all objects and buffers. */
+async function memoryBytes(): Promise<number> {
+  const { heapUsed, arrayBuffers } = await collected()
+  return heapUsed + arrayBuffers
 }
 
 test('closed watches do not leak memory, even on a resource without events', async () => {
@@ -70,4 +78,25 @@ test('a watcher is closed if it reads none of its initial events, but not if it 
   assert.equal(stuck.closedBecause, 'too-slow')
   assert.equal(slow.state, 'replaying')
   slow.close()
+})
+
+test('a watcher that reads its initial events slowly does not keep replaced objects in memory', async () => {
+  const [bytes, rounds] = [20_000, 30]
+  await using scripted = new ScriptedCache({ budgets: { pastBytes: 20 * bytes } })
+  const { cache, engine, reader, range } = scripted
+  const names = Array.from({ length: 100 }, (_, i) => `a${i}`)
+  for (const name of names) scripted.put(name, 'x'.repeat(bytes))
+  await cache.start()
+  const before = await memoryBytes()
+  const slow: Watcher[] = []
+  for (let round = 0; round < rounds; round++) {
+    slow.push(await reader.watch({ range, start: { initial: 'any' } }))
+    slow.forEach((watcher, at) => (round - at) % SWEEPS_KEPT === 0 && watcher.take())
+    engine.emit(...names.map((name) => scripted.put(name, 'y'.repeat(bytes))))
+    await reader.list(range, { atLeast: engine.revision })
+    cache.sweep()
+  }
+  const grownBytes = (await memoryBytes()) - before
+  assert.ok(grownBytes < 5 * names.length * bytes, `${grownBytes} bytes more than before`)
+  assert.deepEqual(new Set(slow.map(({ closedBecause }) => closedBecause)), new Set(['too-slow']))
 })
