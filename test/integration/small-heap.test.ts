@@ -1,6 +1,7 @@
 /** Tests that no single request exhausts the heap of a server with little memory. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Fields } from '../../src/api/object.ts'
 import { startApiServer, type ApiServerProcess } from '../support/harness/api-server.ts'
 import { keelsonProgram } from '../support/harness/keelson.ts'
 import { type Client, clients } from './support.ts'
@@ -36,7 +37,12 @@ before(async () => {
       group: 'example.com',
       scope: 'Namespaced',
       names: { plural: 'boxes', singular: 'box', kind: 'Box', listKind: 'BoxList' },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+      versions: ['v1', 'v2'].map((name) => ({
+        name,
+        served: true,
+        storage: name === 'v1',
+        schema: { openAPIV3Schema: schema },
+      })),
     },
   }
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -91,5 +97,63 @@ for (const [verb, method, path, type, bytes] of [
     assert.equal(status, 413, text.slice(0, 500))
     const healthy = await client.call({ path: '/readyz', token: server.token })
     assert.equal(healthy.status, 200)
+  })
+}
+
+/** Enough managers to exhaust the heap if an apply kept the growing union for each of them. */
+const MANAGERS = 4000
+
+const labels = Array.from({ length: MANAGERS }, (_, at) => `l${at}`)
+
+/** Returns entries of managers that own one label each, and alternate between the versions. */
+const managersOf = (versions: readonly string[]): readonly Fields[] =>
+  labels.map((label, at) => ({
+    manager: `m${at}`,
+    operation: 'Apply',
+    apiVersion: versions[at % versions.length] ?? '',
+    time: '2001-01-01T00:00:00Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:metadata': { 'f:labels': { [`f:${label}`]: {} } } },
+  }))
+
+for (const [name, versions] of [
+  ['one-version', ['example.com/v1']],
+  ['two-versions', ['example.com/v1', 'example.com/v2']],
+] as const) {
+  // Without a timeout, the client would wait forever if the server ended.
+  const about = `applies to an object with thousands of managers (${name})`
+  test(`a server with a small heap ${about}`, { timeout: 120_000 }, async () => {
+    const head = { apiVersion: 'example.com/v1', kind: 'Box' }
+    const created = await send(
+      'POST',
+      boxes,
+      'application/json',
+      JSON.stringify({
+        ...head,
+        metadata: { name, labels: Object.fromEntries(labels.map((label) => [label, 'x'])) },
+      }),
+    )
+    assert.equal(created.status, 201, created.text.slice(0, 500))
+    const managedFields = managersOf(versions)
+    const type = 'application/merge-patch+json'
+    const patch = JSON.stringify({ metadata: { managedFields } })
+    const owned = await send('PATCH', `${boxes}/${name}`, type, patch)
+    assert.equal(owned.status, 200, owned.text.slice(0, 500))
+    const applyItems = (items: readonly Fields[]) =>
+      send(
+        'PATCH',
+        `${boxes}/${name}?fieldManager=me`,
+        'application/apply-patch+yaml',
+        JSON.stringify({ ...head, spec: { items } }),
+      )
+    const added = await applyItems([{ a: 'y' }])
+    assert.equal(added.status, 200, added.text.slice(0, 500))
+    // This apply omits an item, so that the fields of all managers are needed to remove it.
+    const removed = await applyItems([])
+    assert.equal(removed.status, 200, removed.text.slice(0, 500))
+    const { metadata, spec } = JSON.parse(removed.text)
+    assert.equal(Object.keys(metadata.labels).length, MANAGERS)
+    assert.equal(metadata.managedFields.length, MANAGERS + 1)
+    assert.deepEqual(spec, { items: [] })
   })
 }

@@ -19,6 +19,7 @@ import {
   noFields,
   recursiveDifference,
   union,
+  unionOf,
 } from './field-set.ts'
 import { allowedConflicts, isLastApplier } from './last-applied.ts'
 import { identityOf, type Owner, type Owners, withFields, type Writer } from './managers.ts'
@@ -162,11 +163,8 @@ function ownerAfter(writer: Writer, before: Owner | undefined, applied: FieldSet
   return { ...before, apiVersion: writer.apiVersion, fields, entry: undefined }
 }
 
-function everything(owners: Owners): FieldSet {
-  let all: FieldSet = noFields
-  for (const { fields } of owners.values()) all = union(all, fields)
-  return all
-}
+const everything = (owners: Owners): FieldSet =>
+  unionOf(Array.from(owners.values(), ({ fields }) => fields))
 
 /**
  * Throws a Conflict, unless the apply is forced. kubectl can take over all fields that it set by

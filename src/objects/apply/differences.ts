@@ -5,7 +5,7 @@
 import type { Fields } from '../../api/object.ts'
 import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
 import { difference, type FieldSet, intersection, isEmptySet, noFields } from './field-set.ts'
-import { once } from '../../lib/scheduling/parts.ts'
+import { eachItem, once } from '../../lib/scheduling/parts.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { StructMerge } from './merge-type.ts'
 
@@ -89,12 +89,18 @@ export class Differences {
 
   /** Returns the managers that conflict with the write, each with the fields that it would lose. */
   conflicts(owners: Owners, writer: string): readonly Owner[] {
-    return [...owners].flatMap(([identity, owner]) => {
-      const comparison = identity === writer ? undefined : this.in(owner.apiVersion)
-      if (comparison === undefined || !isDifferent(comparison)) return []
-      const fields = intersection(owner.fields, this.#takenBy(comparison))
-      return isEmptySet(fields) ? [] : [withFields(owner, fields)]
-    })
+    return eachItem(
+      'conflicts of owners',
+      [...owners],
+      (): Owner[] => [],
+      (found, [identity, owner]) => {
+        const comparison = identity === writer ? undefined : this.in(owner.apiVersion)
+        if (comparison === undefined || !isDifferent(comparison)) return true
+        const fields = intersection(owner.fields, this.#takenBy(comparison))
+        if (!isEmptySet(fields)) found.push(withFields(owner, fields))
+        return true
+      },
+    )
   }
 
   /**
@@ -102,19 +108,23 @@ export class Differences {
    * Managers whose version no longer exists are dropped. The entry of `writer` is not changed.
    */
   release(owners: Owners, writer?: string): Map<string, Owner> {
-    const left = new Map<string, Owner>()
-    for (const [identity, owner] of owners) {
-      const comparison = this.in(owner.apiVersion)
-      if (identity === writer || (comparison !== undefined && !isDifferent(comparison)))
-        left.set(identity, owner)
-      else if (comparison !== undefined) {
-        const fields = difference(
-          difference(owner.fields, this.#takenBy(comparison)),
-          comparison.removed,
-        )
-        if (!isEmptySet(fields)) left.set(identity, withFields(owner, fields))
-      }
-    }
-    return left
+    return eachItem(
+      'owners after the write',
+      [...owners],
+      (): Map<string, Owner> => new Map(),
+      (left, [identity, owner]) => {
+        const comparison = this.in(owner.apiVersion)
+        if (identity === writer || (comparison !== undefined && !isDifferent(comparison)))
+          left.set(identity, owner)
+        else if (comparison !== undefined) {
+          const fields = difference(
+            difference(owner.fields, this.#takenBy(comparison)),
+            comparison.removed,
+          )
+          if (!isEmptySet(fields)) left.set(identity, withFields(owner, fields))
+        }
+        return true
+      },
+    )
   }
 }

@@ -94,13 +94,16 @@ function visited(
 
 /**
  * Returns the union of all sets. Sets are joined pairwise. Adding them one by one would copy a
- * growing set each time.
+ * growing set each time. Each pair is joined in a `once`, so that work in parts does not keep the
+ * states of the loops in it.
  */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = noFields, second] = sets
   if (second === undefined) return first
   const middle = sets.length >> 1
-  return union(unionOf(sets.slice(0, middle)), unionOf(sets.slice(middle)))
+  return once('union of a pair', () =>
+    union(unionOf(sets.slice(0, middle)), unionOf(sets.slice(middle))),
+  )
 }
 
 export function intersection(one: FieldSet, other: FieldSet): FieldSet {

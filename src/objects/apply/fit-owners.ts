@@ -3,6 +3,7 @@
  * struct has become atomic, each manager that owned a part of it then owns all of it. If it has
  * become granular, its managers are unchanged.
  */
+import { eachItem } from '../../lib/scheduling/parts.ts'
 import { type FieldSet, ownedLeaf } from './field-set.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { MergeType, StructMerge } from './merge-type.ts'
@@ -15,15 +16,20 @@ export function fitOwners(
   owners: Owners,
   typeIn: (apiVersion: string) => StructMerge | undefined,
 ): Owners {
-  let fitted: Map<string, Owner> | undefined
-  for (const [identity, owner] of owners) {
-    const type = typeIn(owner.apiVersion)
-    if (type === undefined || isKnownToFit(owner.fields, type)) continue
-    const fields = fit(owner.fields, type)
-    remember(fields, type)
-    if (fields !== owner.fields)
-      (fitted ??= new Map(owners)).set(identity, withFields(owner, fields))
-  }
+  const { fitted } = eachItem(
+    'owners to fit',
+    [...owners],
+    (): { fitted: Map<string, Owner> | undefined } => ({ fitted: undefined }),
+    (state, [identity, owner]) => {
+      const type = typeIn(owner.apiVersion)
+      if (type === undefined || isKnownToFit(owner.fields, type)) return true
+      const fields = fit(owner.fields, type)
+      remember(fields, type)
+      if (fields !== owner.fields)
+        (state.fitted ??= new Map(owners)).set(identity, withFields(owner, fields))
+      return true
+    },
+  )
   return fitted ?? owners
 }
 

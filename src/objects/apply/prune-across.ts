@@ -5,11 +5,12 @@
  * sets.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
-import { type FieldSet, noFields, union } from './field-set.ts'
+import { type FieldSet, noFields, union, unionOf } from './field-set.ts'
 import type { Owner, Owners } from './managers.ts'
+import { once } from '../../lib/scheduling/parts.ts'
 import type { StructMerge } from './merge-type.ts'
 import { appliedSet } from './owned.ts'
-import { prune } from './prune.ts'
+import { prune, type PruneSets } from './prune.ts'
 
 /**
  * Converts fields to another version. Throws if they are not valid in that version. `step`
@@ -37,31 +38,41 @@ export function pruneAcross(
   const last = before.apiVersion
   const lastType = typeIn(last)
   if (lastType === undefined) return merged
-  const owned = ownedByVersion(owners)
-  const whole = convert(
-    merged,
-    { from: version, to: last },
-    'failed to convert merged object to last applied version: ',
+  const owned = once('owned by version', () => ownedByVersion(owners))
+  const whole = once('object in the last version', () =>
+    convert(
+      merged,
+      { from: version, to: last },
+      'failed to convert merged object to last applied version: ',
+    ),
   )
   let shown = last
-  let pruned = fieldsOf(
-    prune(whole, lastType, { before: before.fields, owned: owned.get(last) ?? noFields }),
+  let pruned = once('object pruned in the last version', () =>
+    pruneIn(whole, lastType, { before: before.fields, owned: owned.get(last) ?? noFields }),
   )
   for (const [other, fields] of owned) {
     const type = typeIn(other)
     if (other === last || type === undefined) continue
-    const wholeThere = convert(merged, { from: version, to: other }, ofOwned('merged', other))
-    const prunedThere = convert(pruned, { from: shown, to: other }, ofOwned('pruned', other))
-    const kept = union(appliedSet(prunedThere, type), fields)
-    pruned = fieldsOf(
-      prune(wholeThere, type, { before: appliedSet(wholeThere, type), owned: kept }),
-    )
+    const [from, object] = [shown, pruned]
+    pruned = once('object pruned in another version', () => {
+      const wholeThere = convert(merged, { from: version, to: other }, ofOwned('merged', other))
+      const prunedThere = convert(object, { from, to: other }, ofOwned('pruned', other))
+      const kept = union(appliedSet(prunedThere, type), fields)
+      return pruneIn(wholeThere, type, { before: appliedSet(wholeThere, type), owned: kept })
+    })
     shown = other
   }
-  const kept = appliedSet(convert(pruned, { from: shown, to: last }, ofDangling), lastType)
-  const result = fieldsOf(prune(whole, lastType, { before: before.fields, owned: kept }))
+  const kept = once('fields that are left', () =>
+    appliedSet(convert(pruned, { from: shown, to: last }, ofDangling), lastType),
+  )
+  const result = once('object without lost fields', () =>
+    pruneIn(whole, lastType, { before: before.fields, owned: kept }),
+  )
   return convert(result, { from: last, to: version }, '')
 }
+
+const pruneIn = (value: Fields, type: StructMerge, sets: PruneSets): Fields =>
+  fieldsOf(prune(value, type, sets))
 
 const ofOwned = (object: string, version: string): string =>
   `failed add back owned items: failed to convert ${object} object at version ${version}: `
@@ -72,9 +83,8 @@ const ofDangling =
 const fieldsOf = (value: Json): Fields => (isFields(value) ? value : {})
 
 function ownedByVersion(owners: Owners): ReadonlyMap<string, FieldSet> {
-  const owned = new Map<string, FieldSet>()
-  for (const { apiVersion, fields } of owners.values()) {
-    owned.set(apiVersion, union(owned.get(apiVersion) ?? noFields, fields))
-  }
-  return owned
+  const sets = Map.groupBy(owners.values(), ({ apiVersion }) => apiVersion)
+  return new Map(
+    Array.from(sets, ([apiVersion, of]) => [apiVersion, unionOf(of.map(({ fields }) => fields))]),
+  )
 }

@@ -2,7 +2,8 @@
  * Removes the fields that an applier owned and no longer applies, unless another manager owns them.
  */
 import { JsonMap } from '../../api/json-map.ts'
-import { isFields, type Json } from '../../api/object.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { eachItem, eachKey, everyKey } from '../../lib/scheduling/parts.ts'
 import { type FieldSet, isEmptySet, noFields } from './field-set.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { appliedSet, childOf, isLeaf } from './owned.ts'
@@ -15,31 +16,35 @@ import { isEmptyMap } from './value.ts'
  * entirely if no field in it is owned, even if it contains defaults that never had an owner. A map
  * or list that becomes empty becomes null.
  */
-export function prune(
-  value: Json,
-  type: MergeType,
-  sets: { readonly before: FieldSet; readonly owned: FieldSet },
-): Json {
-  const { before, owned } = sets
-  if (before.children.size === 0 || isLeaf(value, type)) return value
-  if (Array.isArray(value))
-    return type.form === 'list' ? pruneItems(value, type, { before, owned }) : value
+export function prune(value: Json, type: MergeType, sets: PruneSets): Json {
+  if (sets.before.children.size === 0 || isLeaf(value, type)) return value
+  if (Array.isArray(value)) return type.form === 'list' ? pruneItems(value, type, sets) : value
   if (!isFields(value)) return value
-  const kept = new JsonMap()
-  let isChanged = false
-  let isEmpty = true
-  for (const [key, given = null] of Object.entries(value)) {
-    const { element, below, isDeclared } = childOf(key, type)
-    const had = before.children.get(element)
-    const result =
-      had === undefined
-        ? given
-        : prunePart(given, below, { had, has: owned.children.get(element), isDeclared })
-    isChanged ||= result !== given
-    if (result === undefined) continue
-    kept[key] = result
-    isEmpty = false
-  }
+  return pruneFields(value, type, sets)
+}
+
+export type PruneSets = { readonly before: FieldSet; readonly owned: FieldSet }
+
+function pruneFields(value: Fields, type: MergeType, { before, owned }: PruneSets): Json {
+  const { kept, isChanged, isEmpty } = eachKey(
+    'pruned fields',
+    value,
+    () => ({ kept: new JsonMap(), isChanged: false, isEmpty: true }),
+    (state, key) => {
+      const given = value[key] ?? null
+      const { element, below, isDeclared } = childOf(key, type)
+      const had = before.children.get(element)
+      const result =
+        had === undefined
+          ? given
+          : prunePart(given, below, { had, has: owned.children.get(element), isDeclared })
+      state.isChanged ||= result !== given
+      if (result === undefined) return true
+      state.kept[key] = result
+      state.isEmpty = false
+      return true
+    },
+  )
   return isChanged ? (isEmpty ? null : kept) : value
 }
 
@@ -87,37 +92,37 @@ const isNobodys = (value: Json, type: MergeType, isDeclared: boolean): boolean =
 const holdsNobodys = (value: Json, type: MergeType): boolean =>
   isFields(value) &&
   !isLeaf(value, type) &&
-  Object.entries(value).some(([key, given = null]) => {
+  !everyKey('fields without owners', value, (key) => {
     const { below, isDeclared } = childOf(key, type)
-    return isNobodys(given, below, isDeclared)
+    return !isNobodys(value[key] ?? null, below, isDeclared)
   })
 
 /** Whether any field is owned. Fields that contain nothing but empty lists do not count. */
 const keepsAny = (value: Json, type: MergeType, has: FieldSet): boolean =>
   has.children.size > 0 &&
   isFields(value) &&
-  Object.entries(value).some(([key, given = null]) => {
+  !everyKey('fields that are kept', value, (key) => {
     const { element, below, isDeclared } = childOf(key, type)
     const own = has.children.get(element)
     const isOwned = own !== undefined && (own.isOwned || (isDeclared && !isEmptySet(own)))
-    return isOwned && !isNobodys(given, below, isDeclared)
+    return !isOwned || isNobodys(value[key] ?? null, below, isDeclared)
   })
 
-function pruneItems(
-  list: readonly Json[],
-  type: ListMerge,
-  { before, owned }: { readonly before: FieldSet; readonly owned: FieldSet },
-): Json {
-  const kept: Json[] = []
-  let isChanged = false
-  for (const item of list) {
-    const element = itemElement(item, type) ?? ''
-    const had = before.children.get(element)
-    const has = owned.children.get(element)
-    const result =
-      had === undefined ? item : prunePart(item, type.of, { had, has, isDeclared: false })
-    isChanged ||= result !== item
-    if (result !== undefined) kept.push(result)
-  }
+function pruneItems(list: readonly Json[], type: ListMerge, { before, owned }: PruneSets): Json {
+  const { kept, isChanged } = eachItem(
+    'pruned items',
+    list,
+    (): { readonly kept: Json[]; isChanged: boolean } => ({ kept: [], isChanged: false }),
+    (state, item) => {
+      const element = itemElement(item, type) ?? ''
+      const had = before.children.get(element)
+      const has = owned.children.get(element)
+      const result =
+        had === undefined ? item : prunePart(item, type.of, { had, has, isDeclared: false })
+      state.isChanged ||= result !== item
+      if (result !== undefined) state.kept.push(result)
+      return true
+    },
+  )
   return isChanged ? (kept.length === 0 ? null : kept) : list
 }
