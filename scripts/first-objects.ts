@@ -42,7 +42,7 @@ export async function settled(cluster: Cluster): Promise<void> {
   const areChecked = async (): Promise<boolean> => {
     const path = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas'
     const { body } = await cluster.request<FlowSchemas>({ path })
-    // A FlowSchema has only the condition Dangling, which is True until the controller has read the
+    // A FlowSchema has only the Dangling condition, which is True until the controller has read the
     // priority level.
     return body.items.every(({ status: { conditions = [] } }) => conditions[0]?.status === 'False')
   }

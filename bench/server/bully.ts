@@ -312,7 +312,7 @@ async function goodFaith(
   return { times: { get, create, lease }, failed }
 }
 
-/** Starts the bully at once. It runs until `end` is called. */
+/** Starts the bully immediately. It runs until `end` is called. */
 function bully(
   target: Target,
   directory: string,

@@ -92,7 +92,7 @@ export function createCertificateSigning(mayDo: MayDo): Plugin {
 const bundles = `clustertrustbundles.${group}`
 
 /**
- * Requires the verb `attest` on a signer to write a ClusterTrustBundle of that signer. The bundle
+ * Requires the `attest` verb on a signer to write a ClusterTrustBundle of that signer. The bundle
  * states which certificates belong to the signer.
  */
 export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {

@@ -11,7 +11,7 @@ import type { Steps } from '../lib/scheduling/slices.ts'
 const STEP_VALUES = 512
 /**
  * Limits of a part in characters, values and levels. In kube-apiserver's API description, the
- * largest definition has 40 KB and 2,000 values, and the deepest has 12 levels.
+ * largest definition consists of 40 KB and 2,000 values, and the deepest has 12 levels.
  */
 const PART_CHARS_MAX = 256 << 10
 const PART_VALUES_MAX = 16_384

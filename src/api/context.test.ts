@@ -74,7 +74,7 @@ test('a context with `isTimed` is aborted when `timeOut` is called', () => {
   assert.ok(late.context.hasTimedOut)
 })
 
-test('a deadline beyond the maximum delay of a timer does not abort the request at once', async () => {
+test('a deadline beyond the maximum delay of a timer does not abort the request immediately', async () => {
   const { context } = contextFor(2 ** 31)
   const { signal } = context
   await new Promise((resolve) => void setTimeout(resolve, 20))

@@ -197,8 +197,8 @@ export type ApiResponse = {
       readonly status: number
       readonly headers: Headers
       /**
-       * Body that is sent as it is produced, while the headers are sent at once. Buffers that are
-       * yielded together are written together.
+       * Body that is sent as it is produced, while the headers are sent immediately. Buffers that
+       * are yielded together are written together.
        */
       readonly stream: AsyncIterable<readonly Buffer[]>
     }
@@ -207,7 +207,7 @@ export type ApiResponse = {
       readonly headers: Headers
       /**
        * Frames that are sent no faster than the client reads. As with `stream`, the headers are
-       * sent at once.
+       * sent immediately.
        */
       readonly frames: FrameSource
       /**

@@ -23,7 +23,7 @@ type Backend = {
 
 export type AuditMode =
   /**
-   * Each request waits until its events are written. In mode `blocking-strict`, a request fails if
+   * Each request waits until its events are written. In `blocking-strict` mode, a request fails if
    * its event cannot be written.
    */
   | { readonly kind: 'blocking' | 'blocking-strict' }

@@ -93,7 +93,7 @@ export type ConnectionConfig = ServingConfig & {
    * listener is used.
    */
   readonly streamsPerConnectionMax: number | null
-  /** Value of the header Strict-Transport-Security. If null, the header is not sent. */
+  /** Value of the Strict-Transport-Security header. If null, the header is not sent. */
   readonly strictTransportSecurity: string | null
   /** Time for which connections are still accepted after the server is asked to stop. */
   readonly stopDelayMs: number

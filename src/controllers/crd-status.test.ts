@@ -29,7 +29,7 @@ const reported = (object: KubeObject): string[] =>
       [status, reason, message].map((part) => textOf(part)).join(' '),
     )
 
-test('a definition without a structural schema has the condition NonStructuralSchema', () => {
+test('a definition without a structural schema has the NonStructuralSchema condition', () => {
   const open = settled(crd({ preserveUnknownFields: true }))
   assert.deepEqual(reported(open), [
     'True Violations spec.preserveUnknownFields: Invalid value: true: must be false',
@@ -47,7 +47,7 @@ test('a definition without a structural schema has the condition NonStructuralSc
   ])
 })
 
-test('a definition whose schema becomes structural loses the condition NonStructuralSchema', () => {
+test('a definition whose schema becomes structural loses the NonStructuralSchema condition', () => {
   const { status } = settled(crd({ preserveUnknownFields: true }))
   const mended = { ...crd({}), ...(status === undefined ? {} : { status }) }
   assert.deepEqual(reported(settled(mended)), [])

@@ -74,7 +74,7 @@ export function claimOf(object: KubeObject): Claim {
 }
 
 /**
- * Sets or removes the condition NonStructuralSchema. Returns undefined if the condition is already
+ * Sets or removes the NonStructuralSchema condition. Returns undefined if the condition is already
  * correct. Called last, because it traverses all schemas.
  */
 function withStructural(object: KubeObject, now: string): KubeObject | undefined {
@@ -99,7 +99,7 @@ function withStructural(object: KubeObject, now: string): KubeObject | undefined
 }
 
 /**
- * Returns the condition Established. It becomes true one write after NamesAccepted, when the
+ * Returns the Established condition. It becomes true one write after NamesAccepted, when the
  * objects can already be served.
  */
 function establishedOf(
@@ -138,7 +138,7 @@ function hasReadableCa(object: KubeObject): boolean {
 const approvalAnnotation = 'api-approved.kubernetes.io'
 
 /**
- * Returns the condition KubernetesAPIApprovalPolicyConformant, which exists only for groups under
+ * Returns the KubernetesAPIApprovalPolicyConformant condition, which exists only for groups under
  * k8s.io and kubernetes.io.
  */
 function approvalOf({ metadata, ...object }: KubeObject): readonly Condition[] {

@@ -86,7 +86,7 @@ type CrdEntry = {
    */
   readonly formMark: string
   /**
-   * The value that the option `life` returned when the definition was read. It identifies the state
+   * The value that the `life` option returned when the definition was read. It identifies the state
    * of the database.
    */
   readonly life: number

@@ -1,6 +1,6 @@
 /**
  * Keeps the default ServiceCIDR, `kubernetes`: creates it, adds the second range when the cluster
- * becomes dual-stack, and sets the condition Ready if it is missing. If the object does not match
+ * becomes dual-stack, and sets the Ready condition if it is missing. If the object does not match
  * the flags, it is left unchanged and a warning is logged.
  */
 import { type Cidr, formatCidr } from '../api/ip.ts'

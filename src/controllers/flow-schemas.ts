@@ -1,5 +1,5 @@
 /**
- * Sets the condition Dangling of each FlowSchema, which says whether the referenced priority level
+ * Sets the Dangling condition of each FlowSchema, which says whether the referenced priority level
  * is missing. The controller watches both kinds. When anything changes, it checks all FlowSchemas,
  * because they are few and change rarely.
  */

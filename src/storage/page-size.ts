@@ -10,7 +10,7 @@
 const PAGE_BYTES = 1024 * 1024
 /**
  * Row limit of the first page. Even with rows of the maximum size that etcd accepts by default (1.5
- * MB), the page has at most 24 MB.
+ * MB), the page takes at most 24 MB.
  */
 const ROWS_FIRST = 16
 /**

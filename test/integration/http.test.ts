@@ -60,7 +60,7 @@ for (const [version, connect] of Object.entries(clients)) {
     const create = (name: string, more: object = {}): Promise<Answer> =>
       client.call({ method: 'POST', path, body: { metadata: { name }, ...more } })
 
-    test('all kinds of responses have the header Strict-Transport-Security', async () => {
+    test('all kinds of responses have the Strict-Transport-Security header', async () => {
       for (const asked of [
         '/',
         '/healthz',

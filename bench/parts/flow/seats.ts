@@ -54,7 +54,7 @@ const info = (verb: string): RequestInfo => ({
 
 function createFlows(): FlowControl {
   const flows = new FlowControl({
-    // Deferred work runs at once, so that the duration of a tick does not affect the figures.
+    // Deferred work runs immediately, so that the duration of a tick does not affect the figures.
     time: { ...systemTime, defer: (run) => run() },
     metrics: new FlowMetrics(new Metrics(), 0),
     seats: 600,

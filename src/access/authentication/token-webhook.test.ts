@@ -10,7 +10,8 @@ type Answer = string | Error | object
 type ReviewInput = { readonly audiences?: readonly string[]; readonly version?: ReviewVersion }
 
 const time = { ...systemTime, after: (_ms: number, run: () => void) => setTimeout(run, 0) }
-// Only the timer for the deadline of a lookup has its real delay. All other timers fire at once.
+// Only the timer for the deadline of a lookup has its real delay. All other timers fire
+// immediately.
 const patient = {
   ...systemTime,
   after: (ms: number, run: () => void) => setTimeout(run, ms === 30_000 ? ms : 0),

@@ -97,7 +97,7 @@ const parameters: ReadonlySet<string> = new Set([
   'name',
   'fieldSelector',
   'labelSelector',
-  // The parameter `timeout` is allowed because all requests to the server accept it.
+  // The `timeout` parameter is allowed because all requests to the server accept it.
   'timeout',
 ])
 

@@ -1,8 +1,8 @@
 /**
- * The escalation check. A user who writes a role must have all permissions in the role, or the verb
- * `escalate` on the role. A user who writes a binding must have all permissions of the bound role,
- * or the verb `bind` on that role. As in kube-apiserver, the check precedes validation. It uses the
- * latest state of all roles and bindings.
+ * The escalation check. A user who writes a role must have all permissions in the role, or the
+ * `escalate` verb on the role. A user who writes a binding must have all permissions of the bound
+ * role, or the `bind` verb on that role. As in kube-apiserver, the check precedes validation. It
+ * uses the latest state of all roles and bindings.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { forbidden, notFound, unclassified } from '../../api/errors.ts'

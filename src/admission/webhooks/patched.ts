@@ -72,8 +72,8 @@ function* apply(
 }
 
 /**
- * Returns whether two JSON strings decode to the same object. A string can have several megabytes,
- * so only one string is decoded in each slice of time.
+ * Returns whether two JSON strings decode to the same object. A string can be several megabytes
+ * long, so only one string is decoded in each slice of time.
  */
 export function* isSameGiven(
   before: string,

@@ -9,7 +9,7 @@ const TIMEOUT_SECONDS = 10
 
 /**
  * Maximum size of a response, which is decoded in one tick of the event loop. A patch that replaces
- * the largest object that etcd accepts, 1.5 MB, has 2 MB in base64.
+ * the largest object that etcd accepts, 1.5 MB, takes 2 MB in base64.
  */
 const ANSWER_BYTES_MAX = 4 << 20
 

@@ -1,6 +1,6 @@
 /**
  * The certificatesigningrequest-signing-controller. It signs approved CSRs for those kubernetes.io
- * signers that have a CA. A CSR that violates the rules of its signer gets the condition Failed.
+ * signers that have a CA. A CSR that violates the rules of its signer gets the Failed condition.
  */
 import {
   fieldsOf,

@@ -11,7 +11,9 @@ import { acceptList, acceptObject, readEvent, readPage, type RemoteHead } from '
 import type { RemoteObjects } from './remote-objects.ts'
 import { WatchLines } from './watch-lines.ts'
 
-/** Number of objects per page. The metadata of an object, including managedFields, has a few KB. */
+/**
+ * Number of objects per page. The metadata of an object, including managedFields, takes a few KB.
+ */
 const PAGE_ITEMS = 250
 /** Memory limits of one resource. A resource that exceeds them is not watched. */
 const OBJECTS_MAX = 100_000

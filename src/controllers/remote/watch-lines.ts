@@ -2,7 +2,9 @@
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 
 const LINE_FEED = 0x0a
-/** Maximum size of an event including its object. Events of kube-apiserver have at most 1.5 MB. */
+/**
+ * Maximum size of an event including its object. Events of kube-apiserver are at most 1.5 MB long.
+ */
 const LINE_BYTES_MAX = 4 << 20
 
 export class WatchLines {

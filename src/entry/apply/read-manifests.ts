@@ -5,7 +5,7 @@ import { buildKustomization } from './kustomize.ts'
 import { type Manifest, type ParsedManifests, parseManifests } from './parse-manifests.ts'
 import { isKustomizationFile, type Scan, type ScannedFile } from './scan.ts'
 
-/** Maximum size of a file. The largest known manifests, bundles of CRDs, have 5 MB. */
+/** Maximum size of a file. The largest known manifests, bundles of CRDs, are 5 MB long. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024
 /** Maximum total size of the files of a folder, which are in memory at the same time. */
 const FOLDER_BYTES_MAX = 64 * 1024 * 1024

@@ -11,7 +11,7 @@ export type SignalsOptions = {
 }
 
 /**
- * Handles signals. The first one stops the server gracefully, and a second one exits at once. A
+ * Handles signals. The first one stops the server gracefully, and a second one exits immediately. A
  * signal that arrives during the start also stops the server.
  */
 export class Signals implements Stopping {

@@ -25,7 +25,7 @@ test('with the substitute for etcd, the server stores objects in memory', async 
   assert.deepEqual(await replaced((_, response) => response.end(standInAnswer)), standIn)
 })
 
-test('an etcd that does not respond at once is queried again', async () => {
+test('an etcd that does not respond immediately is queried again', async () => {
   let asked = 0
   const answer: RequestListener = (request, response) => {
     if (++asked < 3) request.socket.destroy()

@@ -1,7 +1,7 @@
 /**
  * The clock of a cluster. It runs like the real clock, and a test can move it forward. Everything
- * that is due by the new time then happens at once. Time limits of requests are measured with the
- * real clock.
+ * that is due by the new time then happens immediately. Time limits of requests are measured with
+ * the real clock.
  */
 import { parseDuration } from '../../lib/time/duration.ts'
 import { type Clock, systemClock } from '../../lib/time/clock.ts'

@@ -23,8 +23,8 @@ export type FaultEffect =
    */
   | { readonly dropConnection: true | 'before' | 'after' }
   /**
-   * Ends open and new watches, each after this number of further events. With `true`, ends them at
-   * once.
+   * Ends open and new watches, each after this number of further events. With `true`, ends them
+   * immediately.
    */
   | { readonly closeWatch: true | { readonly afterEvents: number } }
   /**

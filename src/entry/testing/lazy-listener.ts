@@ -1,6 +1,6 @@
 /**
- * The address of a cluster whose server may not be running yet. A fork has its URL at once, and the
- * first client starts its server. Until then, connections wait.
+ * The address of a cluster whose server may not be running yet. A fork has its URL immediately, and
+ * the first client starts its server. Until then, connections wait.
  */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'

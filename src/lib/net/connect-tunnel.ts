@@ -1,5 +1,5 @@
 /**
- * A tunnel through an HTTP proxy. It is opened with the method CONNECT on a connection to the
+ * A tunnel through an HTTP proxy. It is opened with the CONNECT method on a connection to the
  * proxy.
  */
 import type { Duplex } from 'node:stream'

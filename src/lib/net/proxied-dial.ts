@@ -36,7 +36,7 @@ export const toProxy =
     reach(dial, proxy, signal)
 
 /**
- * Returns the value of the header Proxy-Authorization, or an empty string if the URL does not
+ * Returns the value of the Proxy-Authorization header, or an empty string if the URL does not
  * contain a user.
  */
 export function proxyAuthorization({ username, password }: URL): string {

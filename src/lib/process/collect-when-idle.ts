@@ -42,6 +42,6 @@ function collect(): void {
   // Restore the flags, because compiled code that V8 saves or loads is valid only for the flags
   // with which it was compiled.
   setFlagsFromString('--no-expose-gc')
-  // The flavor `last-resort` also shrinks the young generation.
+  // The `last-resort` flavor also shrinks the young generation.
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -263,7 +263,7 @@ class Progress {
     this.#loops = this.#all
     this.#next = 0
     // The first part does not repeat anything, so it does not begin a new slice. Otherwise many
-    // short calls in a row would never reach the end of a slice.
+    // consecutive short calls would never reach the end of a slice.
     this.#hasBegun = this.#all.length === 0
     this.isInterrupted = false
   }

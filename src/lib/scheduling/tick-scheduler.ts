@@ -29,7 +29,7 @@ const WRITE_WEIGHT = 8
 /**
  * The weight of a read for each of its seats in flow control. It is low, because long lists yield
  * to the event loop in slices of time. A list with several seats weighs more than other reads,
- * because its first quarter of a megabyte is sent at once.
+ * because its first quarter of a megabyte is sent immediately.
  */
 const READ_WEIGHT = 1
 

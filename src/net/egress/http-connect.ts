@@ -1,5 +1,5 @@
 /**
- * Opens a tunnel through an HTTP proxy with the method CONNECT. The proxy is reached over TCP, over
+ * Opens a tunnel through an HTTP proxy with the CONNECT method. The proxy is reached over TCP, over
  * TLS with a client certificate, or at a Unix domain socket.
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'

@@ -127,7 +127,7 @@ test('a header that must not be joined is read from the raw headers', () => {
       'ORIGIN',
       'https://b',
     ],
-    // Node.js before 24.14.1 throws this error for a request with a header `__proto__`.
+    // Node.js before 24.14.1 throws this error for a request with a `__proto__` header.
     get headersDistinct(): never {
       throw new TypeError('dest[field].push is not a function')
     },

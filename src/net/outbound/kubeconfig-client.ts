@@ -28,8 +28,8 @@ const SOCKETS_MAX = 64
  */
 const CALLS_MAX = 2_000
 /**
- * Maximum size of a response, which is parsed in one tick of the event loop. A review usually has a
- * few KB.
+ * Maximum size of a response, which is parsed in one tick of the event loop. A review usually takes
+ * a few KB.
  */
 const ANSWER_BYTES_MAX = 1 << 20
 /** Maximum total size of the responses that one client is receiving. */

@@ -121,7 +121,7 @@ export class JsonIndenter {
 }
 
 /**
- * Indents a whole document at once. This is for documents of the server itself, which are not
+ * Indents a whole document in one step. This is for documents of the server itself, which are not
  * deeply nested.
  */
 export function indentJson(compact: string, startDepth = 0): string {

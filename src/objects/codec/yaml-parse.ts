@@ -34,8 +34,8 @@ const DEPTH_MAX = 1000
 const ALIASED_NODES_FREE = 100
 const NODES_FREE = 1000
 /**
- * Maximum size of a document after aliases are expanded. The largest accepted body has 3 MB, and
- * etcd accepts less.
+ * Maximum size of a document after aliases are expanded. The largest accepted body is 3 MB long,
+ * and etcd accepts less.
  */
 const EXPANDED_BYTES_MAX = 16 * 1024 * 1024
 

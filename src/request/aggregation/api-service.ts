@@ -20,9 +20,9 @@ export type ApiService = {
   readonly versionPriority: number
   /** The remote server for the group and version. Undefined if this server serves them. */
   readonly remote: RemoteSpec | undefined
-  /** Whether its condition Available is True. */
+  /** Whether its Available condition is True. */
   readonly isAvailable: boolean
-  /** The condition Available. Undefined if it is absent. */
+  /** The Available condition. Undefined if it is absent. */
   readonly condition: Condition | undefined
   /**
    * Whether this server creates and deletes the APIService, because it serves the group and version

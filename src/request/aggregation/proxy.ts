@@ -189,8 +189,8 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
       isRelayed: true,
     }
   }
-  // Send the body at once if all of it has arrived. Most bodies are short and arrive together with
-  // the headers.
+  // Send the body in a single write if all of it has arrived. Most bodies are short and arrive
+  // together with the headers.
   const whole = body.takeWhole()
   if (whole !== undefined) return { status, headers: shown, body: whole, isEncoded: true }
   if (known > WATCH_WINDOW_BYTES) answer.widen?.()

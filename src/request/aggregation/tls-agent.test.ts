@@ -11,7 +11,7 @@ test('a first connection that was closed after its idle timeout is not used', as
   agent.offer(first)
   context.mock.timers.tick(IDLE_MS)
   assert.ok(first.destroyed)
-  // The event `close` is emitted in a later tick of the event loop.
+  // The `close` event is emitted in a later tick of the event loop.
   const { promise, resolve } = Promise.withResolvers<unknown>()
   agent.createConnection({}, (_error, stream) => resolve(stream))
   assert.equal(await promise, next)

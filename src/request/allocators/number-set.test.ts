@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { cpuMsOf } from '../../../test/support/harness/turns.ts'
 import { NumberSet } from './number-set.ts'
 
-/** The addresses of a /12 network, whose record has 128 KB. */
+/** The addresses of a /12 network, whose record takes 128 KB. */
 const large = { first: 0, last: (1 << 20) - 3 }
 /** Generous limit for a busy machine. With quadratic time, the test would take minutes. */
 const MS_MAX = 20_000

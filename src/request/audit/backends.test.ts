@@ -248,7 +248,7 @@ test('events are buffered until their size reaches `fullBytes`', async () => {
   waits[0]?.()
   assert.ok((await Promise.all(results)).every(Boolean))
   assert.deepEqual(written.at(-1), ['d', 'e'])
-  // An event for which a request waits is written at once, together with the events before it.
+  // An event for which a request waits is written immediately, together with the events before it.
   results.push(sink.store([event('f')], 'soon'), sink.store([event('g')], 'now'))
   assert.ok((await Promise.all(results)).every(Boolean))
   assert.deepEqual(written.at(-1), ['f', 'g'])
@@ -392,7 +392,7 @@ test('the size and the rate of batches are limited', async () => {
   assert.deepEqual(sink.batches, [['aaaa', 'bbbb'], ['cccc']])
 })
 
-test('batches of one event are combined, and are written at once when the buffer is half full', async () => {
+test('batches of one event are combined, and are written immediately when the buffer is half full', async () => {
   const stored = Promise.withResolvers<boolean>()
   const urgencies: string[] = []
   const sink: EventSink = {

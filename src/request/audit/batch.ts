@@ -1,5 +1,5 @@
 /**
- * The mode `batch`: events are buffered and stored later in batches. No request waits for its
+ * The `batch` mode: events are buffered and stored later in batches. No request waits for its
  * events.
  */
 import { TokenBucket } from '../../lib/time/token-bucket.ts'

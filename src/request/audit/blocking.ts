@@ -1,5 +1,5 @@
 /**
- * The modes `blocking` and `blocking-strict`: each event is stored before its request continues.
+ * The `blocking` and `blocking-strict` modes: each event is stored before its request continues.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { type AuditBackend, type EventSink, FLUSH_MS_MAX, type Urgency } from './backend.ts'

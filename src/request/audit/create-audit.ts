@@ -142,8 +142,8 @@ const createWebhook = (
     timers: time,
     random,
     reportLost,
-    // In the mode `batch`, the buffer reaches its own limit first, so this limit causes no
-    // additional loss of events.
+    // In `batch` mode, the buffer reaches its own limit first, so this limit causes no additional
+    // loss of events.
     charactersMax: bufferBytes,
   })
 

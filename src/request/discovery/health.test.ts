@@ -37,7 +37,7 @@ for (const [what, check, query, isHealthy, text] of cases) {
 
 const isDone = (): boolean => true
 
-test('an unfinished startup fails /livez only after the grace period, and the other endpoints at once', async () => {
+test('an unfinished startup fails /livez only after the grace period, and the other endpoints immediately', async () => {
   let upMs = 1000
   const checks = createChecks({
     etcdFault: () => undefined,

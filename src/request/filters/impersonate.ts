@@ -1,5 +1,5 @@
 /**
- * User impersonation through headers. The caller needs the verb `impersonate` for each part of the
+ * User impersonation through headers. The caller needs the `impersonate` verb for each part of the
  * identity, and loses its own identity. Only the parts in the headers are authorized, not the
  * groups that the impersonated user gets implicitly.
  */

@@ -73,7 +73,7 @@ export const receive =
   }
 
 /**
- * Returns the timeout of a request. Clients can send the parameter `timeout`, a Go duration, with
+ * Returns the timeout of a request. Clients can send the `timeout` parameter, a Go duration, with
  * any request. The server's own timeout is the maximum.
  */
 function timeoutOf(query: URLSearchParams, maxMs: number): number {

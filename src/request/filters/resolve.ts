@@ -38,7 +38,7 @@ export type Route = {
  */
 export function resolve(info: ResourceInfo, method: string, registry: Registry): Route {
   // The old proxy paths of pods and services are not served, but requests for them are still
-  // authorized with the verb `proxy`.
+  // authorized with the `proxy` verb.
   const place = info.verb === 'proxy' ? undefined : findPlace(info, registry)
   if (place === undefined)
     throw hasBuiltIn(registry, info.group) ? noSuchResource() : pageNotFound()

@@ -115,7 +115,7 @@ test('the queue for an unresponsive collector is limited, and accepts spans agai
   exporter.add(span)
   await exporter[Symbol.asyncDispose]()
   collector.close()
-  // Each span has 33 KB.
+  // Each span takes 33 KB.
   assert.ok(dropped > 1500, `${dropped}`)
   assert.deepEqual([count('dropped'), count('exported')], [dropped, 2001 - dropped])
 })

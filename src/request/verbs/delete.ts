@@ -81,7 +81,7 @@ type DeleteObjectOptions = {
 }
 
 /**
- * Deletes an object, or marks it for deletion. Fails with NotFound, Conflict or the error of
+ * Deletes an object, or marks it for deletion. Fails with NotFound, Conflict, or an error from
  * admission.
  */
 export async function deleteObject(

@@ -16,7 +16,7 @@ type PatchInput = Pick<Patch, 'form'> & {
 }
 
 /**
- * Maximum length of a merge patch that is applied at once. Longer ones are applied in slices,
+ * Maximum length of a merge patch that is applied in one step. Longer ones are applied in slices,
  * because the time depends on the length multiplied by the depth.
  */
 const SHORT_CHARACTERS = 1024
@@ -38,8 +38,8 @@ export function readPatch(
     const slices = context.isLarge ? context.slices : undefined
     const shown = withShownOwners(current, { request, stored })
     const steps = applyPatch(shown, { ...patch, slices }, expected)
-    // Only short merge patches are applied at once. Patches of other types can take long even if
-    // they are small, because they can copy large values or merge the same list many times.
+    // Only short merge patches are applied in one step. Patches of other types can take long even
+    // if they are small, because they can copy large values or merge the same list many times.
     const isShort =
       slices === undefined && form === 'merge' && patch.text.length <= SHORT_CHARACTERS
     const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)

@@ -26,7 +26,7 @@ export type Aggregation = AsyncDisposable & {
    * itself.
    */
   readonly start: () => Promise<void>
-  /** Keeps the condition Available of APIServices current. */
+  /** Keeps the Available condition of APIServices current. */
   readonly startAvailability: (
     metrics: AvailabilityMetrics,
     timers: Timers | undefined,

@@ -4,7 +4,7 @@ import type { Engine, Key, Revision } from '../engine.ts'
 import { keyAfter } from '../keys.ts'
 import type { CachedResource } from './resource.ts'
 
-/** Number of keys in a page. Values are not read, so a page has about 100 KB. */
+/** Number of keys in a page. Values are not read, so a page takes about 100 KB. */
 const PAGE_KEYS = 2_000
 
 export type CheckResult =

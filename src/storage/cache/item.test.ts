@@ -22,7 +22,7 @@ const storedAsProtobuf = encodeStored(object, { ...shape, storedAs: 'protobuf' }
 
 const newItem = (first = stored): Item => storedItem(first, shape)
 
-test('preparing a large object in parts has the same result as preparing it at once', async () => {
+test('preparing a large object in parts has the same result as preparing it in one step', async () => {
   const whole = newItem().wire().toString()
   const ms = await bestLongestTurnMs(async () => {
     const item = newItem()
@@ -46,7 +46,7 @@ test('prepare has the same result if another reader decodes the object at the sa
   }
 })
 
-test('decoding a large object in parts has the same result as decoding it at once', async () => {
+test('decoding a large object in parts has the same result as decoding it in one step', async () => {
   const whole = newItem().object()
   assert.deepEqual(await newItem().objectInParts(), whole)
 })

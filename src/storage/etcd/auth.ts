@@ -20,7 +20,7 @@ export class Auth {
   }
 
   /**
-   * Fetches a token for this user. If a client has the option `user`, it does this automatically.
+   * Fetches a token for this user. If a client has the `user` option, it does this automatically.
    */
   authenticate(user: string, password: string, call?: CallOptions): Promise<string> {
     return this.#channel.unary(authenticate, encodeNames(user, password), call)

@@ -21,7 +21,7 @@ import { GrpcError } from '../../net/grpc/errors.ts'
 const DEFRAGMENT_TIMEOUT_MS = 300_000
 /**
  * Maximum number of snapshot chunks that are queued for the reader before etcd is paused. A chunk
- * has 32 KB.
+ * is 32 KB long.
  */
 const SNAPSHOT_CHUNKS_MAX = 64
 

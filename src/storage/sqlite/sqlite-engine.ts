@@ -119,7 +119,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   #calls = 0
   #revision: Revision
   #compacted: Revision
-  /** The error with which calls fail if the store is not usable. Otherwise undefined. */
+  /** The error with which calls fail. Undefined while the store is usable. */
   #closed: StorageError | undefined
   #isDisposed = false
   /** The source of commits, which all feeds share. */

@@ -37,8 +37,8 @@ export type RollingResult = {
   readonly faults: readonly string[]
   readonly requests: number
   /**
-   * Average number of responses per second. A slow machine receives fewer requests than the option
-   * `requestsPerSecond` sets.
+   * Average number of responses per second. A slow machine receives fewer requests than the
+   * `requestsPerSecond` option sets.
    */
   readonly requestsPerSecond: number
   /**

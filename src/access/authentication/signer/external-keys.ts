@@ -67,8 +67,8 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
 
   /**
    * Whether this key must not sign new tokens, because it is not published and other parties cannot
-   * verify the tokens. Unknown keys are fetched at once, regardless of ASK_EVERY_MS, because only
-   * the signer passes key ids to this function.
+   * verify the tokens. Unknown keys are fetched immediately, regardless of ASK_EVERY_MS, because
+   * only the signer passes key ids to this function.
    */
   async isExcluded(keyId: string): Promise<boolean> {
     if (this.#known(keyId).length === 0) {

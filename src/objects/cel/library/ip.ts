@@ -223,7 +223,7 @@ const addresses: readonly FunctionPart[] = [
   onIp('isGlobalUnicast', isGlobalUnicast),
 ]
 
-/** Cost of comparing two addresses, which have up to 16 bytes. */
+/** Cost of comparing two addresses, which are up to 16 bytes long. */
 const COMPARED = scaled({ min: 8, max: 32 }, TEXT_FACTOR)
 /** Cost of masking a block and comparing its prefix length. */
 const MASKED = plus(scaled({ min: 4, max: 16 }, TEXT_FACTOR), fixed(1))

@@ -9,7 +9,7 @@ import { shortPatternFaults } from './pattern-rules.ts'
 import { validateStructural } from './structural-rules.ts'
 
 /**
- * Returns the message of the condition NonStructuralSchema. Undefined if all schemas are
+ * Returns the message of the NonStructuralSchema condition. Undefined if all schemas are
  * structural.
  */
 export function nonStructural(spec: Fields): string | undefined {

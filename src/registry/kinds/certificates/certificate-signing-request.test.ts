@@ -18,7 +18,7 @@ const stored = (
   status: { conditions },
 })
 
-test('the condition Failed can be set on a stored CSR that cannot be parsed or has the legacy signer', () => {
+test('the Failed condition can be set on a stored CSR that cannot be parsed or has the legacy signer', () => {
   const { status, validate } = certificateSigningRequestRules
   for (const signer of ['example.org/a', 'kubernetes.io/legacy-unknown']) {
     const [object, current] = [stored(signer, approved, failed), stored(signer, approved)]

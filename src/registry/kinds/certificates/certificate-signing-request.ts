@@ -134,7 +134,7 @@ function validate(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Whether the request is unchanged. /status then does not validate it, so that the condition Failed
+ * Whether the request is unchanged. /status then does not validate it, so that the Failed condition
  * can be set even if the request can no longer be parsed.
  */
 const isSameRequest = (object: KubeObject, current: KubeObject): boolean =>

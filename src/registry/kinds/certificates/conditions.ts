@@ -71,7 +71,7 @@ export function withTimes(
 const stateOf = ({ type, status }: Fields): string => `${textOf(status)} ${textOf(type)}`
 
 /**
- * Replaces the conditions Approved and Denied in a request with the stored ones, so that they
+ * Replaces the Approved and Denied conditions in a request with the stored ones, so that they
  * cannot be changed.
  */
 export function withDecisions(

@@ -201,8 +201,8 @@ class ResourcePaths {
 
   #delete(): OpenApiOperation {
     const { kind, deletion } = this.#resource
-    // Deleting a namespace returns the object, because a namespace is never deleted at once. As in
-    // kube-apiserver, a Status is documented instead.
+    // Deleting a namespace returns the object, because a namespace is never deleted immediately. As
+    // in kube-apiserver, a Status is documented instead.
     const answer = deletion.returnsDeleted && kind !== 'Namespace' ? this.#object : this.#status()
     return {
       ...this.#operation('delete', 'delete'),

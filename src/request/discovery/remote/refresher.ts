@@ -1,8 +1,8 @@
 /**
- * Repeatedly requests a document from each remote server: at once when its APIService changes, then
- * once a minute, and with increasing delays while requests fail. Each server receives one request
- * at a time. Several servers are queried concurrently, so a server that hangs does not delay the
- * others.
+ * Repeatedly requests a document from each remote server: immediately when its APIService changes,
+ * then once a minute, and with increasing delays while requests fail. Each server receives one
+ * request at a time. Several servers are queried concurrently, so a server that hangs does not
+ * delay the others.
  */
 import { systemTimers, type Timer, type Timers } from '../../../lib/time/timers.ts'
 
@@ -42,7 +42,7 @@ export class Refresher implements AsyncDisposable {
     this.#timers = options.timers ?? systemTimers
   }
 
-  /** Refreshes an APIService at once, because it is new or has changed. */
+  /** Refreshes an APIService immediately, because it is new or has changed. */
   mark(name: string): void {
     const known = this.#known.get(name) ?? {
       timer: undefined,

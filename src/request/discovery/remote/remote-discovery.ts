@@ -18,7 +18,7 @@ import type { ListedApiService, RemoteServers } from './remote-servers.ts'
 const TIMEOUT_MS = 5_000
 /**
  * Maximum length of a response, which contains all groups of a server. With 10,000 custom
- * resources, it has 3 MB.
+ * resources, it is 3 MB long.
  */
 const ANSWER_BYTES_MAX = 8 << 20
 /**

@@ -22,7 +22,7 @@ const RETRY_MS_MAX = 60 * 60_000
 const INDEX_BYTES_MAX = 1 << 20
 const INDEX_KEYS_MAX = 4_096
 /**
- * Maximum length of a 2.0 document. kube-apiserver's own document has 4 MB. While a document is
+ * Maximum length of a 2.0 document. kube-apiserver's own document is 4 MB long. While a document is
  * read, it uses three times as much memory.
  */
 const OLDER_BYTES_MAX = 16 << 20

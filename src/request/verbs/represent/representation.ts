@@ -11,7 +11,7 @@ import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'
 /** An object, with its JSON if it has already been serialized. */
 export type WrittenObject = { readonly object: KubeObject; readonly json: Buffer | undefined }
 
-/** A body, or a promise if the body is too long to be generated at once. */
+/** A body, or a promise if the body is too long to be generated in one step. */
 export type Body = Buffer | Promise<Buffer | LazyBody>
 
 export type Representation = {

@@ -43,7 +43,7 @@ async function textOf(body: Buffer | Promise<Buffer | LazyBody>): Promise<string
   return whole.toString()
 }
 
-test('a list that is formatted item by item equals a list that is formatted at once', async () => {
+test('a list that is formatted item by item equals a list that is formatted in one step', async () => {
   for (const form of forms) {
     for (const head of heads) {
       for (const items of [[], [itemOf(0)], [itemOf(1), '{}', '[]', '"x"', itemOf(2)]]) {
@@ -55,7 +55,7 @@ test('a list that is formatted item by item equals a list that is formatted at o
   }
 })
 
-test('a long object that is formatted in chunks equals one that is formatted at once', async () => {
+test('a long object that is formatted in chunks equals one that is formatted in one step', async () => {
   const value = {
     items: Array.from({ length: 3_000 }, (_, at) => JSON.parse(itemOf(at))),
     text: 'é '.repeat(100_000),
@@ -138,7 +138,7 @@ for (const [name, json] of Object.entries(hostile)) {
   }
 }
 
-test('property: a YAML list that is formatted item by item equals a list that is formatted at once', async () => {
+test('property: a YAML list that is formatted item by item equals a list that is formatted in one step', async () => {
   const [, form] = forms
   assert.ok(form !== undefined)
   const property = fc.asyncProperty(
@@ -155,7 +155,7 @@ test('property: a YAML list that is formatted item by item equals a list that is
   await fc.assert(property, { numRuns: 100 })
 })
 
-test('a long string in a response formatted in slices equals one that is formatted at once', async () => {
+test('a long string in a response that is formatted in slices equals one that is formatted in one step', async () => {
   const json = Buffer.from(`${JSON.stringify({ data: { long: 'a"\n\t'.repeat(150_000) } })}\n`)
   for (const form of forms) {
     const whole = await textOf(styled(json, { form }))

@@ -27,7 +27,7 @@ import type { Body } from './representation.ts'
 const STYLED_TIMES_MAX = 10
 /** Styled forms up to this length are always sent, regardless of the length of the compact JSON. */
 const STYLED_BYTES_MIN = 64 << 10
-/** Objects up to this length are converted at once instead of in slices. */
+/** Objects up to this length are converted in one step instead of in slices. */
 export const SHORT_BYTES = 16 << 10
 /** Memory used by a parsed value, as a multiple of its JSON. */
 const PARSED_HELD_TIMES = 10

@@ -138,7 +138,7 @@ const largeRows = new Semaphore(1)
 
 /**
  * Generates the row of a large object from its decoded form, and caches it. Parsing all of its JSON
- * at once would take too long.
+ * in one step would take too long.
  */
 async function makeRow(
   item: Item,
