@@ -30,8 +30,8 @@ export type ClusterObjects = Pick<SystemTasksOptions, 'checkServiceRange' | 'pub
   /** Creates the objects. Start it only when requests can be handled. */
   readonly bootstrap: Bootstrap
   /**
-   * Does the same as `publishInfo`, but never rejects, because a loop retries it and the server is
-   * useful without it.
+   * Publishes the CAs of clients and front proxies. Never rejects: a loop retries a failed attempt,
+   * and the server is useful without it.
    */
   readonly publishIfPossible: (signal: AbortSignal) => Promise<void>
 }

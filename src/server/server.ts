@@ -40,8 +40,8 @@ import type { TestHooks } from './test-hooks.ts'
 const STOP_GRACE_MS_MAX = 25_000
 
 /**
- * How long the server waits for roles, policies, webhooks and definitions before it starts to
- * listen without them. Even those of a large cluster are read in less time.
+ * How long the server waits for roles, policies, webhooks and CustomResourceDefinitions before it
+ * starts to listen without them. Even those of a large cluster are read in less time.
  */
 const KNOWN_MS_MAX = 5_000
 

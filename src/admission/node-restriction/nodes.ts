@@ -1,6 +1,6 @@
 /**
  * Restricts how a kubelet writes Nodes. It can write only its own Node. It must not change the
- * owner references, or fields that affect scheduling: taints, and most labels of Kubernetes.
+ * owner references, or fields that affect scheduling: taints, and most Kubernetes labels.
  */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'

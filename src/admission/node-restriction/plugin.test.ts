@@ -48,7 +48,7 @@ const update = (object: KubeObject, oldObject: KubeObject) =>
 const set = (...keys: readonly string[]) =>
   update(node(Object.fromEntries(keys.map((key) => [key, 'x']))), node())
 
-test('a kubelet can set only a few of the labels of Kubernetes on its node', async () => {
+test('a kubelet can set only a few of the Kubernetes labels on its Node', async () => {
   const fine = [
     'a',
     'example.com/a',

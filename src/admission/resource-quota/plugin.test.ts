@@ -333,7 +333,7 @@ test('a pod that exists after twice its grace period is not charged', async () =
   )
 })
 
-test('a deadline that is added to a pod moves the pod into a scope, where all of its usage is added', async () => {
+test('adding a deadline to a pod moves the pod into a scope, in which all of its usage is then charged', async () => {
   const world = new ResourceQuotaFixture(quota('q', { pods: '0' }, { scopes: ['Terminating'] }))
   const [object, oldObject] = [pod({ activeDeadlineSeconds: 1 }), pod()]
   assert.match(

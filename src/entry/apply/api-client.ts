@@ -1,4 +1,7 @@
-/** How manifests are applied: with requests to a server, whichever way they are sent. */
+/**
+ * The interface through which manifests are applied: it sends requests to a server, either over a
+ * connection or directly to its handler.
+ */
 import { fieldsOf, type Json, textOf } from '../../api/object.ts'
 
 export type ApiClientRequest = {

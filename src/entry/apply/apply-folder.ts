@@ -32,9 +32,11 @@ export type FolderResult = {
   /** Number of manifests whose objects did not change. */
   readonly unchanged: number
   readonly faults: readonly string[]
-  /** Whether the server has rejected something, so that another attempt may succeed. */
+  /** Whether the server has rejected a request. Another attempt may succeed. */
   readonly isRejected: boolean
-  /** The objects whose manifests were removed, and that were not deleted because of the faults. */
+  /**
+   * The objects that have no manifest any more, but were not deleted because `faults` is not empty.
+   */
   readonly kept: readonly KubeObject[]
 }
 
@@ -52,7 +54,10 @@ const nowhere: ApplySetScope = { kinds: new Set(), namespaces: new Set() }
 export class AppliedFolder {
   readonly #options: ApplyFolderOptions
   readonly #set: ApplySet
-  /** The manifests that were applied successfully, by `keyOf` their objects. */
+  /**
+   * The manifests that were applied successfully. The keys are those that `keyOf` returns for their
+   * objects.
+   */
   readonly #applied = new Map<string, AppliedManifest>()
 
   constructor(options: ApplyFolderOptions) {
@@ -68,7 +73,8 @@ export class AppliedFolder {
     const { manifests, faults: duplicates } = withoutDuplicates(read.manifests)
     const recorded = await this.#set.read()
     const scope = unionOf(recorded ?? nowhere, scopeOf(manifests.map(({ object }) => object)))
-    // Record the kinds first. Otherwise objects would be lost if the server is stopped in between.
+    // Record the kinds before their objects are created. If the server is stopped in between, the
+    // objects can still be found, and are deleted when their manifests are removed.
     if (recorded !== undefined || manifests.length > 0) await this.#record(scope, recorded)
     const { applied, faults: rejected } = await this.#applyChanged(manifests)
     const faults = [...read.faults, ...duplicates, ...rejected]
@@ -104,8 +110,8 @@ export class AppliedFolder {
     const changed = manifests.filter(isChanged)
     const others = manifests.filter((manifest) => !isChanged(manifest))
     const first = await this.#applyAll(changed, digests)
-    // A namespace or a CustomResourceDefinition that was just created has no objects yet, even if
-    // their manifests were applied before.
+    // After a namespace or a CustomResourceDefinition was created, the objects in it must be
+    // applied again, even if their manifests have not changed.
     const isEmptied = first.applied.some(
       ({ object, outcome }) => outcome === 'created' && stageOfObject(object) === 0,
     )
@@ -137,8 +143,8 @@ export class AppliedFolder {
   }
 
   /**
-   * Returns the members that no manifest describes. Compares also the UIDs, because some kinds are
-   * served in two groups.
+   * Returns the members of the ApplySet that have no manifest. Also compares the UIDs, because some
+   * kinds are served in two groups.
    */
   #withoutManifest(
     members: readonly KubeObject[],
@@ -157,7 +163,7 @@ export class AppliedFolder {
     )
   }
 
-  /** Deletes objects, in the opposite of the order in which they are applied. */
+  /** Deletes objects in the reverse of the order in which they are applied. */
   async #delete(members: readonly KubeObject[]) {
     const objects: KubeObject[] = []
     const faults: string[] = []

@@ -30,7 +30,7 @@ const CONCURRENT_OBJECTS = 8
 const SERVED_MS_MAX = 30_000
 /** Maximum time until an object that is being deleted no longer exists. */
 const GONE_MS_MAX = 30_000
-/** Maximum time until the server has noticed a change that an object depends on. */
+/** Maximum time until the server has processed a change on which an object depends. */
 const NOTICED_MS_MAX = 5000
 
 export type ApplyOptions = {
@@ -181,8 +181,9 @@ class Applier {
   }
 
   /**
-   * Whether a rejection may have its reason in a change that the server has not noticed yet: a new
-   * namespace has no ServiceAccount, or a CustomResourceDefinition has got new fields.
+   * Whether the server may have rejected the object only because it has not processed an earlier
+   * change yet. For example, a new namespace has no ServiceAccount yet, or a
+   * CustomResourceDefinition has new fields.
    */
   #isPremature(response: ApiClientResponse, object: KubeObject): boolean {
     if (response.status < 400) return false

@@ -67,7 +67,7 @@ export const unionOf = (one: ApplySetScope, other: ApplySetScope): ApplySetScope
   namespaces: new Set([...one.namespaces, ...other.namespaces]),
 })
 
-/** Whether two scopes are recorded in the same way. */
+/** Whether two scopes have the same kinds and namespaces. */
 export const isSameScope = (one: ApplySetScope, other: ApplySetScope): boolean =>
   printNames(one.kinds) === printNames(other.kinds) &&
   printNames(one.namespaces) === printNames(other.namespaces)
@@ -91,8 +91,8 @@ export class ApplySet {
   }
 
   /**
-   * Returns the ID for an object that does not exist or is a member, and undefined for an object of
-   * someone else. Throws if the object is a member of another set.
+   * Returns the ID of the set if the object does not exist or is a member. Returns undefined if
+   * another client has created the object. Throws if the object is a member of another set.
    */
   idFor({ object }: Manifest, existing: KubeObject | undefined): string | undefined {
     if (object.metadata.labels?.[partOfLabel] !== undefined)
@@ -142,7 +142,7 @@ export class ApplySet {
       },
       data: { folder },
     }
-    // No one else manages these fields, so conflicts are resolved in favor of this program.
+    // No other program manages these fields, so conflicts are resolved in favor of this program.
     const path = `${this.#path}?fieldManager=${PARENT_MANAGER}&force=true`
     const contentType = 'application/apply-patch+yaml'
     this.#checked(await client({ method: 'PATCH', path, body, contentType }))
@@ -172,7 +172,7 @@ export class ApplySet {
       body: {
         apiVersion: 'v1',
         kind: 'DeleteOptions',
-        // The object may have been deleted and created again by someone else.
+        // Another client may have deleted the object and created it again.
         preconditions: { uid },
         propagationPolicy: 'Background',
       },

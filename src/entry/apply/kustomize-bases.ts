@@ -25,7 +25,7 @@ export async function basesOf(folder: string): Promise<readonly string[]> {
   return [...found].slice(1)
 }
 
-/** Returns the entries of a kustomization that may be folders, which can also be files or URLs. */
+/** Returns the entries of a kustomization that can name folders. Some of them are files or URLs. */
 async function includedBy(folder: string): Promise<readonly string[]> {
   for (const name of names) {
     try {

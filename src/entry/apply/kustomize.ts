@@ -1,4 +1,7 @@
-/** Builds the folder of a kustomization with the real kustomize, which is also part of kubectl. */
+/**
+ * Builds the folder of a kustomization with the program `kustomize` or, if it is not installed,
+ * with `kubectl`, which contains kustomize.
+ */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -19,8 +22,8 @@ const commands = [
 export type KustomizeOutput = { readonly text: string; readonly command: string }
 
 /**
- * Returns the manifests of a kustomization. Throws an Error that says what to do. The signal ends
- * the program.
+ * Returns the manifests of a kustomization. Throws an Error that says what to do. If the signal is
+ * aborted, the program is ended.
  */
 export async function buildKustomization(
   folder: string,
@@ -47,7 +50,10 @@ export async function buildKustomization(
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
-/** Returns what the program printed, or the error of Node, for example if the time is over. */
+/**
+ * Returns the error output of the program. If there is none, returns Node's error message, for
+ * example that the program took too long.
+ */
 function reasonOf(error: unknown): string {
   const printed = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : ''
   return printed === '' ? messageOf(error) : printed

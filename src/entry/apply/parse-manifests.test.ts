@@ -6,7 +6,7 @@ const parse = (text: string) => parseManifests(text, (line) => `a.yaml:${line}`)
 const named = (name: string): string =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`
 
-test('each document knows the line on which its content begins', () => {
+test('each document has the number of the line on which its content begins', () => {
   const text = `# comment\n---\n# about a\n${named('a')}---\n\n${named('b')}...\n---\n---\n${named('c')}`
   const { manifests, faults } = parse(text)
   assert.deepEqual(faults, [])
@@ -74,13 +74,13 @@ for (const [what, text, fault] of rejected) {
   })
 }
 
-test('a broken document does not hide the other documents', () => {
+test('a document that cannot be parsed does not prevent the other documents from being read', () => {
   const { manifests, faults } = parse(`${named('a')}---\n]\n---\n${named('b')}`)
   assert.equal(faults.length, 1)
   assert.equal(manifests.length, 2)
 })
 
-test('the second manifest of an object is reported', () => {
+test('a second manifest of an object is reported as an error', () => {
   const text = `${named('a')}---\n${named('a')}  namespace: default\n---\n${named('a')}  namespace: b\n`
   const { manifests, faults } = withoutDuplicates(parse(text).manifests)
   assert.equal(manifests.length, 2)

@@ -1,6 +1,6 @@
 /**
  * Reads the manifests in a text, which contains YAML documents or one JSON value. Each manifest
- * knows the line of its document, for error messages.
+ * contains the line of its document, for error messages.
  */
 import { parseJson } from '../../api/json-value.ts'
 import { fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'

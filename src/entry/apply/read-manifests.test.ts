@@ -9,7 +9,7 @@ import { scan } from './scan.ts'
 const root = mkdtempSync(join(tmpdir(), 'keelson-manifests-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-/** Writes a folder, whose files are given with their texts, and reads it. */
+/** Writes a folder with the given files, and reads its manifests. */
 async function read(name: string, files: Readonly<Record<string, string>>) {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name, path)), { recursive: true })
@@ -53,7 +53,7 @@ test('links to files are followed, and links to folders are not', async () => {
   assert.deepEqual((await read('links', {})).sources, ['data/a.yaml:1', 'link.yaml:1'])
 })
 
-test('links that leave the folder are rejected, and those of a kustomization are ignored', async () => {
+test('links to files outside of the folder are rejected, except in a kustomization', async () => {
   await read('secrets', { 'a.yaml': manifest('a') })
   await read('leaves', { 'b.yaml': manifest('b') })
   const folder = join(root, 'leaves')

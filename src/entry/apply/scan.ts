@@ -2,7 +2,7 @@
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 
-/** Maximum number of files in a folder. Larger folders were probably named by mistake. */
+/** Maximum number of files in a folder. A larger folder was probably specified by mistake. */
 const FILES_MAX = 5000
 /** Maximum number of folders. */
 const FOLDERS_MAX = 1000

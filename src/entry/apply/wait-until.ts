@@ -5,7 +5,7 @@ const POLL_MS = 50
 export type WaitLimit = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined }
 
 /**
- * Checks a condition repeatedly. Returns true when it holds, and false when the time is over.
+ * Checks a condition repeatedly. Returns true when it holds, and false when the timeout expires.
  * Rejects if the condition rejects or the signal is aborted.
  */
 export async function waitUntil(

@@ -140,7 +140,7 @@ ${rows.join('')}  esac
 `
 }
 
-/** Returns the command with its own group: `auth` and `auth why`. */
+/** Returns the command and the groups that contain it: for `auth why`, `auth` and `auth why`. */
 function prefixesOf(name: string): string[] {
   const words = name.split(' ')
   return words.map((_, at) => words.slice(0, at + 1).join(' '))

@@ -36,7 +36,8 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
       configureLog: ({ format, verbosity: level, modules }) => {
         verbosity.level = level
         verbosity.setModules(modules)
-        // The lines of `-v` are for people, so they are not converted to JSON in a file.
+        // The lines of `-v` are for people, so they are printed as text even if the output is a
+        // file.
         const isForPeople = format === 'auto' && level === REQUESTS
         sink = parts.createSink({ format: isForPeople ? 'text' : format, verbosity })
       },

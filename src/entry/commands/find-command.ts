@@ -2,7 +2,7 @@
 import { didYouMean } from '../../lib/text/suggest.ts'
 import type { CommandEntry } from './command-context.ts'
 
-/** Returns the command that the first words name, and the other words. */
+/** Returns the command with whose name the arguments begin, and the remaining arguments. */
 export function findCommand(
   commands: readonly CommandEntry[],
   words: readonly string[],
@@ -15,7 +15,7 @@ export function findCommand(
   return undefined
 }
 
-/** Returns the lines of an error about words that name no command. */
+/** Returns the lines of the error for arguments that do not begin with the name of a command. */
 export function unknownCommand(
   commands: readonly CommandEntry[],
   [word = '', next = '']: readonly string[],

@@ -6,7 +6,10 @@ import { missingValues, readCommandFlags } from '../../lib/process/command-flags
 import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 import { healthFlags } from './health-flags.ts'
 
-/** Container engines wait longer, so this error and not theirs is reported. */
+/**
+ * Timeout of the request. The timeouts of container engines are longer, so they report the error of
+ * this command instead of their own.
+ */
 const RESPONSE_MS_MAX = 10_000
 
 export async function health(args: readonly string[], parts: CommandContext): Promise<void> {

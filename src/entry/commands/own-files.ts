@@ -9,7 +9,7 @@ export const runningIndex = ({
   readonly cache: string | undefined
 }): string | undefined => (cache === undefined ? undefined : join(cache, 'running'))
 
-/** The error that is reported if there is no such folder. */
+/** The error if there is no folder for the records of running servers. */
 export const notNoted =
   'running servers are not recorded: there is no cache folder that only this user can write to (XDG_CACHE_HOME, or .cache in HOME)'
 

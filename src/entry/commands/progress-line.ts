@@ -28,7 +28,7 @@ export function progressLine(out: ProgressOutput, terminalName?: string): Progre
       out.write(clear + line)
     },
     end: () => {
-      // The next line is the first one again, which is never skipped.
+      // The next line counts as the first one, which is never skipped.
       shownMs = Number.NEGATIVE_INFINITY
       out.write(clear)
     },

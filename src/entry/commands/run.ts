@@ -88,15 +88,16 @@ function startFault(program: string, error: unknown): StartFault {
 }
 
 /**
- * Starts a process that ends the command and removes the folder if this process is killed, so that
- * it cannot do so itself. The end of its standard input shows that this process no longer exists.
+ * Starts another process as a guard, because this process cannot clean up if it is killed. The
+ * guard's standard input ends when this process ends. The guard then ends the command and removes
+ * the folder.
  */
 function startGuard({ pid }: ChildProcess, folder: string): ChildProcess | undefined {
   if (pid === undefined || process.platform === 'win32') return undefined
   const script = 'cat >/dev/null; kill -TERM "$1" 2>/dev/null; rm -rf "$2"'
   const guard = spawn('/bin/sh', ['-c', script, 'keelson-run-guard', `${pid}`, folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    // Ctrl-C at a terminal must not end it.
+    // Ctrl-C at a terminal must not end the guard.
     detached: true,
   })
   // Without the guard, only the cleanup after SIGKILL is missing.
@@ -127,7 +128,8 @@ class PassedSignals {
   #on(signal: NodeJS.Signals): void {
     this.received ??= signal
     if (this.#child === undefined) return this.#early.resolve()
-    // A terminal sends Ctrl-C to all its processes. The command must not get it twice.
+    // When a user presses Ctrl-C, the terminal also sends the signal to the command. The command
+    // must not get it twice.
     if (signal === 'SIGINT' && process.stdin.isTTY) return
     this.#child.kill(signal)
   }

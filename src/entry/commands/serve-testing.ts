@@ -51,7 +51,10 @@ function optionsOf(args: readonly string[]): ClusterOptions {
   }
 }
 
-/** Returns the value of a flag, if it is set, and all other arguments. The last value counts. */
+/**
+ * Returns the value of a flag, if it is set, and all other arguments. If the flag is repeated, the
+ * last value is used.
+ */
 function takeFlag(args: readonly string[], name: string): [string | undefined, string[]] {
   const others: string[] = []
   let value: string | undefined

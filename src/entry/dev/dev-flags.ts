@@ -106,7 +106,10 @@ export type DevFlags = {
   readonly rest: readonly string[]
 }
 
-/** The name and the flags of the command, for the errors of the flags that it passes on. */
+/**
+ * The name and the flags of the command, for error messages about flags that it passes to the
+ * server.
+ */
 export const devCommand: NamedCommand = {
   command: 'keelson dev',
   ownFlags: Object.keys(devFlags),

@@ -153,7 +153,7 @@ export async function startEtcd({
     detached: true,
     cwd: socketsDir,
   })
-  closeSync(log) // The child has its own copy.
+  closeSync(log) // The child process has its own copy of the file descriptor.
   await Promise.race([
     once(child, 'spawn'),
     once(child, 'error').then(([error]) => Promise.reject(error)),

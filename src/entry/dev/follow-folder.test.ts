@@ -81,7 +81,7 @@ async function follow(
   }
 }
 
-test('changes are found if the file system does not report them', () =>
+test('changes are found even if the file system does not report them', () =>
   follow(
     { 'a.json': configMap('a', 'one') },
     async ({ folder, next }) => {

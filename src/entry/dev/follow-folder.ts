@@ -54,7 +54,7 @@ type Look = {
   /** Changes whenever a file changes. */
   readonly stamp: string
   readonly scanned: Scan | undefined
-  /** The folders to watch, also those that a kustomization includes. */
+  /** The folders to watch, including those that a kustomization includes. */
   readonly folders: readonly string[]
   /** Why the folder cannot be scanned. */
   readonly fault: string | undefined
@@ -71,9 +71,9 @@ export class FollowedFolder implements AsyncDisposable {
   #stamp: string | undefined
   /** The errors and the objects without a manifest that were printed last. */
   #problems = ''
-  /** When to try again, as `performance.now()` counts. */
+  /** Time of the next attempt after a failure, comparable with `performance.now()`. */
   #retryMs = Number.POSITIVE_INFINITY
-  /** Ends with the current look. Looks run one after the other. */
+  /** Resolves when the current check of the folder has ended. Checks run one after the other. */
   #looking: Promise<void>
 
   constructor(options: FollowOptions) {
@@ -85,7 +85,7 @@ export class FollowedFolder implements AsyncDisposable {
     this.#looking = this.#look()
   }
 
-  /** Stops following. Objects stay on the server. */
+  /** Stops watching the folder. The applied objects stay on the server. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
     this.#looks?.[Symbol.dispose]()
@@ -104,7 +104,7 @@ export class FollowedFolder implements AsyncDisposable {
       if (signal.aborted) return
       this.#retryMs = performance.now() + RETRY_MS
       this.#print({ changes: [], unchanged: 0, faults: [messageOf(error)], kept: [] })
-      // Without a watch, the folder would never be applied again.
+      // Watch nevertheless. Otherwise the folder would never be applied again.
       this.#watch([])
     }
   }
@@ -118,7 +118,8 @@ export class FollowedFolder implements AsyncDisposable {
     const isCurrent = async (): Promise<boolean> => {
       await sleep(systemTimers, MISSING_MS, this.#stopping.signal)
       const isSame = (await this.#scan()).stamp === stamp
-      // Look again soon, even if the files are changed back until then.
+      // Check again soon. Otherwise the new state would be missed if the files are changed back
+      // before the next check.
       if (!isSame) this.#retryMs = performance.now()
       return isSame
     }

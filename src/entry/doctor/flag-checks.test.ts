@@ -48,7 +48,7 @@ for (const [flag, level, text] of cases)
     assert.match([name, value, action].filter((part) => part !== undefined).join(' '), text)
   })
 
-test('flags with other defaults are reported if they are not set', () => {
+test('flags that are not set are reported if their defaults differ from those of kube-apiserver', () => {
   const found = checkCommand({ args: common.slice(0, 1) })
   assert.deepEqual(
     found.filter(({ level }) => level === 'warning').map(({ name }) => name),

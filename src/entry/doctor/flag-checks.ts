@@ -21,7 +21,7 @@ const same = 'accepted with the same meaning'
 /** A file that a flag names. */
 type NamedFile = {
   readonly flag: FlagName
-  /** The path that the flag has. In a pod, this is a path in the container. */
+  /** The path in the flag. In a pod, this is a path in the container. */
   readonly path: string
   /** The path on this machine. Undefined if the pod does not mount the file from its host. */
   readonly hostPath: string | undefined
@@ -39,7 +39,7 @@ export function checkCommand({ args, pod }: ServerCommand): readonly Check[] {
   })
   return [
     ...checked,
-    // Unknown flags, flags that are missing, and faults that name no flag.
+    // Unknown flags, missing flags, and errors that do not name a flag.
     ...[...byName.values()].flat(),
     ...checkUnset(raw),
     ...(pod === undefined ? [] : checkPod(pod, files)),
@@ -74,7 +74,7 @@ function gatesWithoutEffect(values: readonly string[]): readonly string[] {
     .filter((name) => name !== '' && !gatesActedOn.includes(name))
 }
 
-/** Reports the flags whose default is another one than in kube-apiserver. */
+/** Reports flags that are not set and whose defaults differ from those of kube-apiserver. */
 function checkUnset(raw: RawFlags): readonly Check[] {
   return Object.keys(flags)
     .filter(isFlagName)

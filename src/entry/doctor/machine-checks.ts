@@ -1,4 +1,4 @@
-/** Judges what `measure-machine.ts` measured: whether Keelson can run on this machine. */
+/** Evaluates what `measure-machine.ts` measured: whether Keelson can run on this machine. */
 import type { MemoryPlan } from '../../lib/process/memory-plan.ts'
 import { nodeFault } from '../../lib/process/node-version.ts'
 import { MINOR } from '../../config/emulation.ts'
@@ -7,7 +7,10 @@ import type { RunningServer } from '../dev/running.ts'
 import { type Check, ok, printBytes } from './check.ts'
 
 const MIB = 2 ** 20
-/** Free space below which a write may soon fail, and below which the disk may fill up in a day. */
+/**
+ * Limits for free space. Below FREE_BYTES_MIN, a write may soon fail. Below FREE_BYTES_LOW, the
+ * disk may fill up in a day.
+ */
 const FREE_BYTES_MIN = 100 * MIB
 const FREE_BYTES_LOW = 1024 * MIB
 /** The smallest memory for which docs/operate.md describes a plan. */
@@ -16,7 +19,10 @@ const MEMORY_BYTES_MIN = 256 * MIB
 const CPUS_MIN = 2
 /** A clock before this time is wrong, because Keelson did not exist yet. */
 const CLOCK_MIN = '2026-01-01T00:00:00Z'
-/** Differences of clocks that are reported. The time of etcd has a resolution of one second. */
+/**
+ * Clock differences below SKEW_MS_LOW are not reported, because the time of etcd has a resolution
+ * of one second. From SKEW_MS_MAX on, they are a problem, and in between a warning.
+ */
 const SKEW_MS_LOW = 2_000
 const SKEW_MS_MAX = 60_000
 /** kubectl supports servers whose minor version differs by one. */

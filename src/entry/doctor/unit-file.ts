@@ -2,7 +2,7 @@
  * Reads the command of a systemd unit, with the quotes, continued lines and environment variables
  * that unit files may contain (systemd.service(5), systemd.exec(5)).
  */
-/** Reads a file of an environment, or returns undefined if the file does not exist. */
+/** Reads an environment file. Returns undefined if the file does not exist. */
 export type ReadEnvironment = (path: string) => string | undefined
 
 /** Returns the words of the unit's last ExecStart line, or none if there is no such line. */

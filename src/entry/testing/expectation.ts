@@ -31,7 +31,7 @@ type ExpectationTools = {
   readonly waits: Waits
 }
 
-/** Returns why a check does not hold, or undefined if it holds. */
+/** Returns the reason why a check does not hold, or undefined if it holds. */
 type Judge = (object: StoredObject | undefined, isSecret: boolean) => string | undefined
 
 /**

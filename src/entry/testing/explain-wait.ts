@@ -49,7 +49,7 @@ export function explainWait(
   const about = targets.flatMap(({ resource, group }) => timeline({ resource, group }))
   const own = [...new Set(about)].filter((entry) => targets.some((one) => concerns(entry, one)))
   if (own.length > 0) return [`the last writes and refused requests of ${names}:`, ...linesOf(own)]
-  // Leases are renewed all the time.
+  // Leave out Leases, because servers and controllers renew them all the time.
   const all = timeline().filter(({ resource }) => resource !== 'leases')
   const none = names === '' ? '' : `no writes or refused requests of ${names}`
   if (all.length === 0) return [none || 'no writes or refused requests']
@@ -64,7 +64,9 @@ const concerns = (entry: TimelineEntry, { resource, group, namespace, name }: Re
   (namespace === '' || entry.namespace === namespace) &&
   (name === '' || entry.name === '' || entry.name === name)
 
-/** Returns a line for each of the last entries. Equal ones that follow each other are one line. */
+/**
+ * Returns a line for each of the last entries. Consecutive entries with the same text share a line.
+ */
 function linesOf(entries: readonly TimelineEntry[]): string[] {
   const lines: { time: Date; text: string; count: number }[] = []
   for (const entry of entries.toReversed()) {

@@ -74,7 +74,11 @@ function* compare(
 
 type Pairs = ReadonlyMap<string, readonly [unknown, unknown]>
 
-/** Returns the values to compare by their step of the path, or undefined if these are values. */
+/**
+ * Returns the pairs of fields or items to compare, keyed by their path element, such as `.spec` or
+ * `[0]`. Returns undefined if the values must be compared as a whole, because they are not both
+ * objects or both lists.
+ */
 function pairsOf(before: unknown, after: unknown): Pairs | undefined {
   if (Array.isArray(before) && Array.isArray(after)) return pairsOfLists(before, after)
   if (!isRecord(before) || !isRecord(after)) return undefined
@@ -96,7 +100,10 @@ function pairsOfLists(before: readonly unknown[], after: readonly unknown[]): Pa
   return merged(byIndex(before), byIndex(after))
 }
 
-/** Returns the items by their step of the path, or undefined if the key does not identify them. */
+/**
+ * Returns the items, keyed by their path element, such as `[name="web"]`. Returns undefined if the
+ * key does not identify each item.
+ */
 function byKey(items: readonly unknown[], key: string): ReadonlyMap<string, unknown> | undefined {
   const found = new Map<string, unknown>()
   for (const item of items) {

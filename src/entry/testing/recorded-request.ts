@@ -52,7 +52,10 @@ export type RequestSender = Pick<
 
 export type RequestTarget = Pick<RecordedRequest, 'resource' | 'group' | 'namespace' | 'name'>
 
-/** Returns the target of a request. Unlike in its path, a namespace is not in itself. */
+/**
+ * Returns the target of a request. In the path of a Namespace, its own name is the namespace, but
+ * the target has no namespace, because Namespaces are cluster-scoped.
+ */
 export const targetOf = ({ plural, group, namespace, name }: ResourceInfo): RequestTarget => ({
   resource: plural,
   group,

@@ -30,7 +30,7 @@ export type RefusedRequest = RecordedRequest & {
 
 export type TimelineEntry = TimelineWrite | RefusedRequest
 
-/** Merges writes and refused requests, each of which have the oldest first. */
+/** Merges writes and refused requests. Both lists begin with the oldest entry. */
 export function mergeTimeline(
   writes: readonly Write[],
   refusals: readonly Refusal[],
