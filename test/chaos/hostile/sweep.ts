@@ -52,6 +52,10 @@ const all = fieldsOf(targets)
 const fields = all.filter(({ id, target }) =>
   `${target.apiVersion} ${target.kind} ${id}`.includes(values.only),
 )
+if (fields.length === 0) {
+  console.error(`no kind or field contains ${values.only}; example: --only PodSpec.containers`)
+  process.exit(2)
+}
 if (values.json !== undefined) writeFileSync(values.json, '')
 const results: Result[] = []
 const memoryMiB = values.memory === undefined ? undefined : Number(values.memory)
