@@ -14,7 +14,7 @@ import type { Target } from './targets.ts'
 const LANES = 64
 const SEEN_WITHIN_MS = 60_000
 const SEEN_POLL_MS = 100
-/** Number of values of the label `app`. Each value matches one percent of the Pods. */
+/** Number of values of the `app` label. Each value matches one percent of the Pods. */
 export const APPS = 100
 
 export type ManyPods = {

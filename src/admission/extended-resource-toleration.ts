@@ -37,7 +37,7 @@ function extendedResources(spec: Fields): readonly string[] {
 
 /**
  * Adds the wanted tolerations. An existing toleration for the same taint is replaced without
- * tolerationSeconds, which have no meaning for the effect NoSchedule.
+ * tolerationSeconds, which have no meaning for the NoSchedule effect.
  */
 function tolerating(given: readonly Fields[], resources: readonly string[]): Fields[] {
   const wanted = new Map(

@@ -1,5 +1,5 @@
 /**
- * Queries a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and
+ * Asks a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and
  * caches the responses for a while. If the webhook cannot be called, `defaultAllow` decides. If a
  * call fails because of a limit of this server, the pod is always rejected.
  */

@@ -87,7 +87,7 @@ export type AdmissionPluginsOptions = {
   readonly openCharges: OpenCharges
   readonly podSecurityMetrics: PodSecurityMetrics
   /**
-   * Client of the image policy webhook. Undefined if the plugin ImagePolicyWebhook is not enabled.
+   * Client of the image policy webhook. Undefined if the ImagePolicyWebhook plugin is not enabled.
    */
   readonly imageReviewer: ImagePolicyOptions['client'] | undefined
   readonly random: () => number

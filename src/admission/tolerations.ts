@@ -121,7 +121,7 @@ class TolerationCover {
 
 /**
  * Returns whether `wide` applies at least as long as `narrow`. Seconds have a meaning only for the
- * effect NoExecute.
+ * NoExecute effect.
  */
 const isLongEnough = (wide: Toleration, narrow: Toleration): boolean =>
   wide.effect !== 'NoExecute' || wide.seconds >= narrow.seconds

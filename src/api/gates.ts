@@ -1,5 +1,5 @@
 /**
- * The state of the feature gates, for all parts of the server. The flag `--feature-gates` sets it
+ * The state of the feature gates, for all parts of the server. The `--feature-gates` flag sets it
  * (config/feature-gates.ts).
  */
 import { gateRows } from './gate-rows.ts'

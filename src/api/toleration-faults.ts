@@ -1,6 +1,6 @@
 /**
  * Validates the tolerations of Pods and RuntimeClasses, and those in the configuration of the
- * plugin PodTolerationRestriction.
+ * PodTolerationRestriction plugin.
  */
 import { checked, type FieldFault, invalidValue, notSupported } from './field-fault.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'

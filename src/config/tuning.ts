@@ -69,7 +69,7 @@ function checkRefused(values: Values): void {
   for (const form of ['text', 'json'] as const) checkLogStreams(values, form)
 }
 
-/** Rejects flags that require the feature gate LoggingAlphaOptions, which cannot be enabled. */
+/** Rejects flags that require the LoggingAlphaOptions feature gate, which cannot be enabled. */
 function checkLogStreams(values: Values, form: 'text' | 'json'): void {
   const forbid = (field: string): void =>
     values.fault(`options.${form}.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`)

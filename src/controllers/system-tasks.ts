@@ -34,7 +34,7 @@ export type SystemTasksOptions = {
   /** Repairs the addresses and node ports of all Services once. */
   readonly repairServices: () => Promise<void>
   /**
-   * Undefined if IPAddress objects are not used, because the gate MultiCIDRServiceAllocator is
+   * Undefined if IPAddress objects are not used, because the MultiCIDRServiceAllocator gate is
    * disabled.
    */
   readonly serviceAddresses: ServiceAddressesOptions['addresses'] | undefined

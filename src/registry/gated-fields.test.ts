@@ -106,7 +106,7 @@ test('each gated field of a Lease is kept only if that field is stored', () => {
   assert.deepEqual(kept['spec'], { strategy: 'OldestEmulationVersion' })
 })
 
-test('fields of the gate ResourceHealthStatus are dropped even if they are stored', () => {
+test('fields of the ResourceHealthStatus gate are dropped even if they are stored', () => {
   const health = aPod(
     {},
     { containerStatuses: [{ name: 'c', allocatedResourcesStatus: [{ name: 'x' }] }] },

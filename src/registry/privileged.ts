@@ -1,5 +1,5 @@
 /**
- * Validation for the flag --allow-privileged, which specifies whether Pods can have privileged
+ * Validation for the --allow-privileged flag, which specifies whether Pods can have privileged
  * containers.
  */
 import { type FieldFault, forbiddenField } from '../api/field-fault.ts'

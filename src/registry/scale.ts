@@ -1,5 +1,5 @@
 /**
- * The subresource `scale`, which is the same for all kinds with replicas. Autoscalers use only this
+ * The `scale` subresource, which is the same for all kinds with replicas. Autoscalers use only this
  * subresource of these kinds.
  */
 import { type FieldFault, invalidValue } from '../api/field-fault.ts'

@@ -65,7 +65,7 @@ before(async () => {
 after(() => parts.disposeAsync())
 
 /**
- * Runs a script with an administrator's kubeconfig. The flag `--token` of a command overrides its
+ * Runs a script with an administrator's kubeconfig. The `--token` flag of a command overrides its
  * credentials.
  */
 async function run(script: string, more: NodeJS.ProcessEnv = {}): Promise<string> {

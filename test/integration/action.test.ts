@@ -66,7 +66,7 @@ test('the action installs the version and starts a server with the controllers',
     kubeconfig.loadFromFile(path)
     const core = kubeconfig.makeApiClient(CoreV1Api)
     const spec = { containers: [{ name: 'c', image: 'i' }] }
-    // With controllers, the admission plugin ServiceAccount would reject this pod.
+    // With controllers, the ServiceAccount admission plugin would reject this pod.
     await core.createNamespacedPod({
       namespace: 'default',
       body: { metadata: { name: 'p' }, spec },

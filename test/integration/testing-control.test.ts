@@ -383,7 +383,7 @@ test('serve --testing takes a time and controllers, and logs only warnings and e
     const login = { certificate: loginOf(read) }
     const clock = await call(cluster, 'GET', '/keelson/testing/clock', login)
     assert.match(clock.body, /^\{"now":"2030-01-01T00:/)
-    // Without controllers, the admission plugin ServiceAccount would reject this pod.
+    // Without controllers, the ServiceAccount admission plugin would reject this pod.
     const spec = { containers: [{ name: 'c', image: 'i' }] }
     const pod = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec })
     const pods = '/api/v1/namespaces/default/pods'

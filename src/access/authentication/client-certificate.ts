@@ -31,7 +31,7 @@ export type CertificateOptions = {
    * rejection.
    */
   readonly faultOf: (peer: PeerCertificate) => string | undefined
-  /** Whether the feature gate AllowParsingUserUIDFromCertAuth is enabled. */
+  /** Whether the AllowParsingUserUIDFromCertAuth feature gate is enabled. */
   readonly parsesUid: boolean
   readonly wallMs: () => number
   /** Records the remaining lifetime of each certificate. */

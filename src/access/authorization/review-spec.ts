@@ -19,7 +19,7 @@ export type ReviewSpec = {
 
 /**
  * Returns the spec with all of its fields, including empty ones. `hasSelectors` is whether the
- * feature gate AuthorizeWithSelectors is enabled.
+ * AuthorizeWithSelectors feature gate is enabled.
  */
 export function reviewSpecOf(
   user: User,

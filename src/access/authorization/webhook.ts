@@ -55,7 +55,7 @@ export type WebhookAuthorizerOptions = {
   readonly metrics: AuthorizationMetrics
   readonly log: Log
   readonly random: () => number
-  /** Whether the feature gate AuthorizeWithSelectors is enabled. */
+  /** Whether the AuthorizeWithSelectors feature gate is enabled. */
   readonly hasSelectors: boolean
   readonly answerPattern?: AnswerPattern | undefined
   readonly time?: Time

@@ -1,5 +1,5 @@
 /**
- * Controls of the level baseline, which prevents known privilege escalations. The controls for
+ * Controls of the baseline level, which prevents known privilege escalations. The controls for
  * AppArmor, seccomp and other profiles are in profiles.ts.
  */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'

@@ -31,7 +31,7 @@ const baselineRows: readonly Row[] = [
   ['windowsHostProcess', 0, baseline.windowsHostProcess],
 ]
 
-/** Controls of the level restricted. A row replaces the baseline control with the same name. */
+/** Controls of the restricted level. A row replaces the baseline control with the same name. */
 const restrictedRows: readonly Row[] = [
   ['allowPrivilegeEscalation', 8, restricted.allowPrivilegeEscalation],
   ['allowPrivilegeEscalation', 25, restricted.unlessWindows(restricted.allowPrivilegeEscalation)],

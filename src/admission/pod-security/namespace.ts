@@ -104,7 +104,7 @@ function exemptWarning(
   return `namespace ${quote(name)} is exempt from Pod Security, and the policy (${parts.join(', ')}) will be ignored`
 }
 
-/** Returns whether the levels are equivalent. The version of the level privileged is ignored. */
+/** Returns whether the levels are equivalent. The version of the privileged level is ignored. */
 const isEquivalent = (one: LevelVersion, other: LevelVersion): boolean =>
   isSameLevel(one, other) || (one.level === 'privileged' && other.level === 'privileged')
 

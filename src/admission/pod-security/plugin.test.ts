@@ -177,7 +177,7 @@ test('a version of a level applies the controls as they were in that version', a
   )
 })
 
-test('the modes warn and audit do not reject a pod', async () => {
+test('the warn and audit modes do not reject a pod', async () => {
   const write = create(podOf({ hostPID: true }))
   const said = 'would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)'
   assert.deepEqual(await outcomeOf({ warn: 'baseline', audit: 'baseline' }, write), {

@@ -23,7 +23,7 @@ export type PodView = {
   readonly isWindows: boolean
   /**
    * Whether the pod has a user namespace (hostUsers: false), so that some controls do not apply.
-   * Always false if the gate UserNamespacesPodSecurityStandards is disabled.
+   * Always false if the UserNamespacesPodSecurityStandards gate is disabled.
    */
   readonly isRelaxed: boolean
 }

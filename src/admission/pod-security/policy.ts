@@ -85,7 +85,7 @@ type Mode = {
 }
 
 /**
- * Returns the level that causes warnings. If the label `warn` is missing and `enforce` is stricter
+ * Returns the level that causes warnings. If the `warn` label is missing and `enforce` is stricter
  * than the default, returns the level of `enforce`, so that clients that write workloads are also
  * warned.
  */

@@ -1,5 +1,5 @@
 /**
- * Controls of the level baseline for profiles that the kernel enforces: AppArmor, SELinux and
+ * Controls of the baseline level for profiles that the kernel enforces: AppArmor, SELinux and
  * seccomp.
  */
 import { fieldsOf, textOf } from '../../api/object.ts'

@@ -1,5 +1,5 @@
 /**
- * Controls of the level restricted, which requires pods to drop the privileges that they do not
+ * Controls of the restricted level, which requires pods to drop the privileges that they do not
  * need.
  */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'

@@ -85,7 +85,7 @@ export class EtcdChild implements AsyncDisposable {
     this.#socketPath = isUsable ? path : `/proc/${this.pid}/cwd/${CLIENT_SOCKET}`
   }
 
-  /** The address for the flag --etcd-servers. */
+  /** The address for the --etcd-servers flag. */
   get url(): string {
     return `unix://${this.#socketPath}`
   }

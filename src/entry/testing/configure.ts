@@ -16,7 +16,7 @@ export type ConfigureOptions = {
   /**
    * The controllers of kube-controller-manager that run in the server, such as garbage collection,
    * deletion of namespaces and service accounts. By default, all of them run. With `false`, none
-   * run, as with envtest. A list has the same items as the flag --controllers.
+   * run, as with envtest. A list has the same items as the --controllers flag.
    */
   readonly controllers?: boolean | readonly string[]
 }
@@ -98,7 +98,7 @@ function controllerFlags(controllers: boolean | readonly string[]): readonly str
   if (controllers === true)
     return ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
   const named = controllers === false ? [] : controllers
-  // Without the controller that creates ServiceAccounts, the admission plugin ServiceAccount would
+  // Without the controller that creates ServiceAccounts, the ServiceAccount admission plugin would
   // reject every Pod.
   const accounts = named.some((name) => name === '*' || name === 'serviceaccount-controller')
   return [

@@ -1,5 +1,5 @@
 /**
- * Rules of the gate StrictIPCIDRValidation. Fields that otherwise accept any address format refuse
+ * Rules of the StrictIPCIDRValidation gate. Fields that otherwise accept any address format refuse
  * ambiguous formats. Except in Pods, addresses that are already stored are accepted.
  */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../api/field-fault.ts'

@@ -6,7 +6,7 @@ import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 
 /**
- * Returns the headers. `hasUid` is the feature gate RemoteRequestHeaderUID. Fails if a header
+ * Returns the headers. `hasUid` is the RemoteRequestHeaderUID feature gate. Fails if a header
  * cannot represent the user's name exactly, because the remote server would see a different user.
  */
 export function identityHeaders(

@@ -47,7 +47,7 @@ const DISCOVERY_MS_MAX = 5_000
 
 export type ProxyOptions = {
   readonly apiServices: ApiServicesInformer
-  /** Whether the feature gate RemoteRequestHeaderUID is enabled. */
+  /** Whether the RemoteRequestHeaderUID feature gate is enabled. */
   readonly hasUid: boolean
   readonly clock: Clock
 }

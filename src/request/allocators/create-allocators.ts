@@ -1,6 +1,6 @@
 /**
  * Creates the allocators for Services. An allocated address is an IPAddress object or, with the
- * feature gate MultiCIDRServiceAllocator off, an entry in a record that the server stores in etcd.
+ * MultiCIDRServiceAllocator feature gate off, an entry in a record that the server stores in etcd.
  * Node ports are entries in a similar record.
  */
 import { unclassified } from '../../api/errors.ts'

@@ -1,6 +1,6 @@
 /**
  * Stores allocated addresses in the records of servers that do not use IPAddress objects: older
- * servers, and this server if the feature gate MultiCIDRServiceAllocator is off (recorded-ips.ts).
+ * servers, and this server if the MultiCIDRServiceAllocator feature gate is off (recorded-ips.ts).
  *
  * If the gate is on, each address is taken in its record before its object is created. Therefore,
  * replicas with and without the gate can run at the same time, and the gate can be turned off

@@ -36,8 +36,8 @@ export type AdmissionChainOptions = {
 }
 
 /**
- * Creates the client for the image policy webhook. Returns undefined if the plugin
- * ImagePolicyWebhook is not enabled.
+ * Creates the client for the image policy webhook. Returns undefined if the ImagePolicyWebhook
+ * plugin is not enabled.
  */
 export function createImageReviewer({
   admission: { imagePolicyWebhook },

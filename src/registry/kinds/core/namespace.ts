@@ -23,7 +23,7 @@ export const namespaceRules: KindRules = {
   selectableFields: ['status.phase'],
   setDefaults: withNameLabel,
   prepareCreate,
-  // spec.finalizers can only be changed through the subresource `finalize`.
+  // spec.finalizers can only be changed through the `finalize` subresource.
   prepareUpdate: (object, current) => ({ ...withNameLabel(object), spec: current['spec'] }),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
   validateUpdate: () => [],

@@ -44,7 +44,7 @@ export type AskAboutAccess = (
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
 /**
- * `hasSelectors` is the feature gate AuthorizeWithSelectors. If it is off, selectors are removed
+ * `hasSelectors` is the AuthorizeWithSelectors feature gate. If it is off, selectors are removed
  * from the review and from the response.
  */
 export type AccessReviewOptions = {

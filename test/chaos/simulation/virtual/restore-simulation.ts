@@ -219,8 +219,8 @@ export class RestoreSimulation {
   }
 
   /**
-   * Creates an object in the same way as request/verbs/write/create-object.ts with the plugin
-   * NamespaceLifecycle.
+   * Creates an object in the same way as request/verbs/write/create-object.ts with the
+   * NamespaceLifecycle plugin.
    */
   async #create(namespace: string, random: Random): Promise<void> {
     const { keys, reader } = this.#plane.accessOf(namespaces)
