@@ -54,6 +54,22 @@ export function readBlocks(markdown: string): readonly Block[] {
   return blocks
 }
 
+/**
+ * Returns the blocks marked `bash`, which need more than a reader's own machine. Other tests than
+ * docs-commands.test.ts run them. A block in a list is indented.
+ */
+export const bashBlocks = (markdown: string): string[] =>
+  [...markdown.matchAll(/^( *)```bash\n(.*?)^\1```$/gms)].map(([, indent = '', text = '']) =>
+    text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  )
+
+/** Returns the only block marked `bash` that contains a text. */
+export function bashBlock(markdown: string, contained: string): string {
+  const [found, ...others] = bashBlocks(markdown).filter((text) => text.includes(contained))
+  assert.ok(found !== undefined && others.length === 0, contained)
+  return found
+}
+
 export type Session = {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
