@@ -75,6 +75,11 @@ export type ApiRequest = {
    */
   readonly hold?: (bytes: number) => boolean
   /**
+   * Like `hold`, for the frames of a stream that the client has not read yet. Each call replaces
+   * the reservation of the previous call.
+   */
+  readonly holdUnsent?: (bytes: number) => boolean
+  /**
    * Like `hold`, but the reserved memory can exceed the limit for one client. Used for objects that
    * cannot be processed in pieces.
    */

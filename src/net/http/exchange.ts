@@ -85,6 +85,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   /** Bytes that the request needs beyond the maximum that is charged for one request. */
   #uncountedBytes = 0
   #isBeingHandled = false
+  /** The part of `#heldBytes` that was reserved by `holdUnsent`. */
+  #unsentBytes = 0
   /** The part of `#heldBytes` that was reserved for a body whose reading has not started. */
   #unreadBytes = 0
   #hasDroppedBody = false
@@ -253,6 +255,16 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return 'held'
   }
 
+  /** Like `hold`, but each call replaces the reservation of the previous call. */
+  holdUnsent(bytes: number): boolean {
+    this.#budget?.give(this.#unsentBytes, this.#holder)
+    this.#heldBytes -= this.#unsentBytes
+    this.#unsentBytes = 0
+    if (!this.hold(bytes)) return false
+    this.#unsentBytes = this.#budget === undefined ? 0 : bytes
+    return true
+  }
+
   /**
    * Reserves memory for body bytes that arrive while the request waits for the scheduler or for
    * flow control. If there is no room, drops the body and returns false.
@@ -287,6 +299,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#budget?.give(this.#heldBytes, this.#holder)
     this.#heldBytes = 0
     this.#uncountedBytes = 0
+    this.#unsentBytes = 0
     this.#unreadBytes = 0
   }
 

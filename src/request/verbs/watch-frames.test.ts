@@ -41,6 +41,7 @@ test('a watch releases the frame memory of its initial objects after sending the
     headers: {},
     error: () => Buffer.alloc(0),
     event: () => memory.take(LARGE),
+    isUnshared: false,
     memory,
   }
   const options = {
@@ -48,6 +49,7 @@ test('a watch releases the frame memory of its initial objects after sending the
     timeoutMs: 60_000,
     sendsBookmarks: false,
     onFrames: () => undefined,
+    holdUnsent: () => true,
     onEnd: () => undefined,
   }
   const frames = new WatchFrames(watcher, options)
@@ -79,6 +81,7 @@ test('a long event is sent in parts, in the order of the events, and counts as o
     event: ({ revision }) => Buffer.from(`frame ${revision}\n`),
     parts: ({ revision }) =>
       revision === 2 ? [Buffer.from('be'), Buffer.from('gin '), Buffer.from('2\n')] : undefined,
+    isUnshared: false,
     memory: undefined,
   }
   const lengths: number[] = []
@@ -87,6 +90,7 @@ test('a long event is sent in parts, in the order of the events, and counts as o
     timeoutMs: 60_000,
     sendsBookmarks: false,
     onFrames: (sent) => lengths.push(...sent.map(({ length }) => length)),
+    holdUnsent: () => true,
     onEnd: () => undefined,
   })
   try {
@@ -132,7 +136,10 @@ const service = (ports: number): Buffer =>
 
 const nothing = (): undefined => undefined
 
-function framesOf(batches: Item[][]): WatchFrames {
+function framesOf(
+  batches: Item[][],
+  holdUnsent: (bytes: number) => boolean = () => true,
+): WatchFrames {
   const watcher: EventSource = {
     state: 'live',
     hasNews: false,
@@ -143,8 +150,9 @@ function framesOf(batches: Item[][]): WatchFrames {
   }
   const framing: Framing = {
     headers: {},
-    error: () => Buffer.alloc(0),
+    error: ({ code }) => Buffer.from(`error ${code}`),
     event: (event) => (event.type === 'BOOKMARK' ? Buffer.alloc(0) : event.frame()),
+    isUnshared: false,
     memory: undefined,
   }
   return new WatchFrames(watcher, {
@@ -152,6 +160,7 @@ function framesOf(batches: Item[][]): WatchFrames {
     timeoutMs: 60_000,
     sendsBookmarks: false,
     onFrames: nothing,
+    holdUnsent,
     onEnd: nothing,
   })
 }
@@ -190,4 +199,20 @@ test('a watch that is closed while a large object is serialized sends no further
   await nextTurn()
   frames.close()
   assert.deepEqual(frames.take(), [])
+})
+
+test('frames that only one watch uses take memory until the next frames are requested', () => {
+  const held: number[] = []
+  const holdUnsent = (bytes: number): boolean => held.push(bytes) > 0
+  const items = [1, 2, 3].map((ports) => storedItem(service(ports)))
+  const frames = framesOf([items.slice(0, 2), items.slice(2)], holdUnsent)
+  const lengths = [1, 2].map(() => Buffer.concat(frames.take() ?? []).length)
+  assert.deepEqual(frames.take(), [])
+  assert.deepEqual(held, [lengths[0], 0, lengths[1], 0])
+  frames.close()
+})
+
+test('a watch ends with an error if there is no memory for its frames', () => {
+  const frames = framesOf([[storedItem(service(1))], [storedItem(service(2))]], () => false)
+  assert.equal(String(frames.take()), 'error 429')
 })

@@ -3,7 +3,7 @@
  * has read the previous ones. The watch ends when the client disconnects, when its timeout expires,
  * or when the watcher is closed.
  */
-import { toStatus } from '../../api/errors.ts'
+import { noMemory, toStatus } from '../../api/errors.ts'
 import type { FrameSource } from '../../api/request.ts'
 import type { WatchEvent } from '../../storage/cache/event.ts'
 import type { EventSource } from '../../storage/cache/watch.ts'
@@ -22,6 +22,11 @@ export type WatchFramesOptions = {
   readonly timeoutMs: number
   readonly sendsBookmarks: boolean
   readonly onFrames: (frames: readonly { readonly length: number }[]) => void
+  /**
+   * Reserves memory for the frames that only this watch uses, until they are read and the next
+   * frames are taken. Returns false if there is no room.
+   */
+  readonly holdUnsent: (bytes: number) => boolean
   /** Called when the watch ends, possibly more than once. */
   readonly onEnd: () => void
 }
@@ -45,6 +50,8 @@ export class WatchFrames implements FrameSource {
   #bookmarkTimer: NodeJS.Timeout | undefined
   #leftMs: number
   #isOver = false
+  /** Memory that is reserved for frames that the client has not read yet. */
+  #heldBytes = 0
   #held: HeldEvents | undefined
 
   constructor(watcher: EventSource, options: WatchFramesOptions) {
@@ -59,13 +66,15 @@ export class WatchFrames implements FrameSource {
   }
 
   /**
-   * Returns the frames that are available now. Frames are shared with other watches instead of
-   * copied, so that a slow client needs no memory of its own for them. Frames of the initial
-   * objects are valid until the next call.
+   * Returns the frames that are available now. Frames of changes are shared with other watches
+   * instead of copied, so that a slow client needs no memory of its own for them. Frames of the
+   * initial objects are valid until the next call.
    */
   readonly take = (): readonly Buffer[] | undefined => {
-    const { framing } = this.#options
+    const { framing, onFrames } = this.#options
+    // The client has read the previous frames.
     framing.memory?.begin()
+    this.#hold(0)
     const events = this.#next()
     if (events === undefined) return none
     if (events.length === 0) {
@@ -74,29 +83,22 @@ export class WatchFrames implements FrameSource {
       if (this.#watcher.state !== 'replaying') framing.memory?.release()
       return this.#watcher.state === 'closed' ? this.#end() : none
     }
-    const frames: Buffer[] = []
-    /** The length of each event's frame. Undefined while no event is sent in parts. */
-    let counted: { readonly length: number }[] | undefined
-    for (const event of events) {
-      const parts = framing.parts?.(event)
-      if (parts !== undefined) {
-        counted ??= [...frames]
-        counted.push({ length: parts.reduce((sum, { length }) => sum + length, 0) })
-        // limit: one event has only a few parts, so they can be passed as arguments
-        frames.push(...parts)
-        continue
-      }
-      const frame = framing.event(event)
-      if (frame === undefined) {
-        this.close()
-        return undefined
-      }
-      frames.push(frame)
-      counted?.push(frame)
+    const encoded = encode(events, framing)
+    if (encoded === undefined) {
+      this.close()
+      return undefined
     }
     if (this.#watcher.state !== 'replaying') framing.memory?.release()
-    this.#options.onFrames(counted ?? frames)
-    return frames
+    if (!this.#hold(encoded.unsharedBytes)) return this.#end(noMemory())
+    onFrames(encoded.counted)
+    return encoded.frames
+  }
+
+  #hold(bytes: number): boolean {
+    if (bytes === this.#heldBytes) return true
+    const isHeld = this.#options.holdUnsent(bytes)
+    this.#heldBytes = isHeld ? bytes : 0
+    return isHeld
   }
 
   /** Returns the next events, or undefined while their large objects are being serialized. */
@@ -114,11 +116,10 @@ export class WatchFrames implements FrameSource {
   }
 
   /**
-   * Returns the last frame, which contains the error that closed the watcher. Undefined if there
-   * was no error.
+   * Ends the watch, and returns the last frame, which contains the error. Undefined if there was no
+   * error.
    */
-  #end(): readonly Buffer[] | undefined {
-    const { failure } = this.#watcher
+  #end(failure = this.#watcher.failure): readonly Buffer[] | undefined {
     this.close()
     if (failure === undefined || this.#isOver) return undefined
     this.#isOver = true
@@ -150,6 +151,39 @@ export class WatchFrames implements FrameSource {
     this.#watcher.close()
     this.#options.onEnd()
   }
+}
+
+type EncodedEvents = {
+  readonly frames: readonly Buffer[]
+  /** The length of each event's frame. */
+  readonly counted: readonly { readonly length: number }[]
+  /** Total length of the frames that no other watch shares. */
+  readonly unsharedBytes: number
+}
+
+/** Encodes events. Returns undefined if one of them cannot be represented. */
+function encode(events: readonly WatchEvent[], framing: Framing): EncodedEvents | undefined {
+  const frames: Buffer[] = []
+  /** Undefined while no event is sent in parts. */
+  let counted: { readonly length: number }[] | undefined
+  let unsharedBytes = 0
+  for (const event of events) {
+    const parts = framing.parts?.(event)
+    if (parts !== undefined) {
+      counted ??= [...frames]
+      counted.push({ length: parts.reduce((sum, { length }) => sum + length, 0) })
+      // limit: one event has only a few parts, so they can be passed as arguments
+      frames.push(...parts)
+      continue
+    }
+    const frame = framing.event(event)
+    if (frame === undefined) return undefined
+    frames.push(frame)
+    counted?.push(frame)
+    const isUnshared = framing.isUnshared || (event.type !== 'BOOKMARK' && !event.isShared)
+    if (isUnshared) unsharedBytes += frame.length
+  }
+  return { frames, counted: counted ?? frames, unsharedBytes }
 }
 
 /**

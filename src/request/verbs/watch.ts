@@ -53,6 +53,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
       timeoutMs,
       sendsBookmarks,
       onFrames: access.onFrames,
+      holdUnsent: (bytes) => http.holdUnsent?.(bytes) ?? true,
       onEnd,
     })
     const socketForm = form.type === 'json' || form.type === 'protobuf' ? form.type : undefined

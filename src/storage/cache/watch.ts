@@ -23,6 +23,11 @@ const nothing = (): void => undefined
  * milliseconds.
  */
 const TAKE_BYTES = 256 << 10
+/**
+ * Maximum size of the initial objects in one `take`, apart from the last one. They are encoded for
+ * this watcher alone, so a client that does not read keeps this much in memory.
+ */
+const INITIAL_BYTES = 64 << 10
 
 /**
  * Returns the cost of matching an item. An item without facts must be decoded. If an item has many
@@ -247,7 +252,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 
   #takeInitial(events: WatchEvent[], room: number): number {
     let left = room
-    while (this.#initial !== undefined && left > 0) {
+    let shown = 0
+    while (this.#initial !== undefined && left > 0 && shown < INITIAL_BYTES) {
       const next = this.#initial.next()
       if (next.done === true) {
         this.#initial = undefined
@@ -258,6 +264,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
       left -= lookCost(next.value, this.#filter)
       if (this.#filter.matches !== undefined && !this.#filter.matches(next.value)) continue
       left -= next.value.length
+      shown += next.value.length
       events.push(new InitialEvent(next.value))
       this.#initialCount++
     }

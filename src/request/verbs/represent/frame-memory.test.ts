@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FrameMemory } from './frame-memory.ts'
 
-const LARGE = 100 << 10
+const LARGE = 40 << 10
 
 /**
  * Allocates the frames of one batch, as a watch does, and fills each frame with a different byte.

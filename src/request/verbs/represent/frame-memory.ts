@@ -8,12 +8,12 @@
  * Minimum size of a batch that gets a block. Smaller batches do not need one. For example, a
  * kubelet's watch begins with about twenty objects.
  */
-const BYTES_MIN = 64 << 10
+const BYTES_MIN = 16 << 10
 /**
- * Length of a block. A batch ends after 256 KB of JSON, or after one larger object. The protobuf
+ * Length of a block. A batch ends after 64 KB of JSON, or after one larger object. The protobuf
  * form of a batch is not longer than its JSON.
  */
-const BYTES_MAX = 320 << 10
+const BYTES_MAX = 80 << 10
 
 export class FrameMemory {
   #block: Buffer | undefined

@@ -41,6 +41,8 @@ export type Framing = {
    */
   readonly parts?: (event: WatchEvent) => readonly Buffer[] | undefined
   readonly error: (status: Status) => Buffer
+  /** Whether no frame is shared with other watches. */
+  readonly isUnshared: boolean
   /** Memory for events that only this watch sends. Undefined if each of them has its own memory. */
   readonly memory: FrameMemory | undefined
 }
@@ -69,18 +71,19 @@ export function framingOf(
   const error = errors[type]
   const headers = streamHeaders[type]
   if (form.as?.kind === 'PartialObjectMetadataList') {
-    return { headers, error, event: () => undefined, memory: undefined }
+    return { headers, error, event: () => undefined, isUnshared: true, memory: undefined }
   }
   // Only protobuf frames reuse memory. Other formats are created from strings or, for JSON, from
   // cached bytes. Creating them takes longer than collecting them as garbage.
   const memory =
     keepsFrames || type !== 'protobuf' || form.as !== undefined ? undefined : new FrameMemory()
   const { shown, bookmark } = framesOf(form, forms, { query, memory })
+  const isUnshared = form.as?.kind === 'Table'
   const event = (one: WatchEvent): Buffer =>
     one.type === 'BOOKMARK' ? bookmark(bookmarkObject(forms.resource, one, form.as)) : shown(one)
   if (type !== 'json' || form.as !== undefined || keepsFrames)
-    return { headers, error, event, memory }
-  return { headers, error, event, parts: longParts, memory }
+    return { headers, error, event, isUnshared, memory }
+  return { headers, error, event, parts: longParts, isUnshared, memory }
 }
 
 const longParts = (event: WatchEvent): readonly Buffer[] | undefined =>
