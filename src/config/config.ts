@@ -1,7 +1,7 @@
 /**
  * Converts flags and files to one validated Config. All errors are reported together, before the
- * server starts anything. Errors have kube-apiserver's messages if there are any. Errors or their
- * hints explain what to do.
+ * server starts anything. If kube-apiserver reports the same error, the message is that of
+ * kube-apiserver. Errors or their hints explain what to do.
  */
 import { isIP } from 'node:net'
 import type { TokenEntry } from '../api/user.ts'

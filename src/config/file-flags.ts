@@ -1,4 +1,4 @@
-/** Which flags name files that the server reads at its start. */
+/** Determines which flags name files that the server reads when it starts. */
 import { type FlagName, flags } from './flags.ts'
 
 /** Returns whether a flag names files that must exist. */
@@ -12,7 +12,8 @@ export function replacePaths(
   value: string,
   replace: (path: string) => string,
 ): string {
-  // CERTIFICATE,KEY:NAME,NAME: names of hosts are not paths.
+  // The value has the form CERTIFICATE,KEY:NAME,NAME. The part after the colon contains host names
+  // instead of paths.
   const [files = '', ...names] = name === 'tls-sni-cert-key' ? value.split(':') : [value]
   const isList = flags[name].type === 'list' || name === 'tls-sni-cert-key'
   const replaced = (isList ? files.split(',') : [files]).map((path) =>

@@ -11,9 +11,13 @@ export type FlagType =
   | 'map'
   | 'float'
 
-/** A change when this server replaces kube-apiserver. docs/differences.md has the reason. */
+/**
+ * A behavior that changes if Keelson replaces kube-apiserver. docs/differences.md has the reason.
+ */
 export type FlagSwap = {
-  /** The values for which something changes. `unset` means that the flag is not set. */
+  /**
+   * The values of the flag for which the behavior changes. `unset` means that the flag is not set.
+   */
   readonly when: 'unset' | RegExp
   readonly change: string
   /** How to keep the behavior of kube-apiserver, or what to check. */
@@ -25,7 +29,10 @@ export type Flag = {
   readonly type: FlagType
   /** The default value in the form shown in the help text. Undefined if the flag has no default. */
   readonly default?: string
-  /** The values that the flag accepts, or from which a list is formed, if there are only a few. */
+  /**
+   * The accepted values of the flag, or of the elements of its list. Set only if there are few of
+   * them.
+   */
   readonly choices?: readonly string[]
   readonly help: string
   /** The reason why the flag has no effect. Its value is validated nevertheless. */
@@ -34,6 +41,6 @@ export type Flag = {
   readonly refused?: string
   /** The last part of the deprecation warning, with the text of kube-apiserver. */
   readonly deprecated?: string
-  /** Set if the flag has not exactly the meaning that it has in kube-apiserver. */
+  /** The values for which the flag works differently than in kube-apiserver. */
   readonly swap?: readonly FlagSwap[]
 }

@@ -55,7 +55,7 @@ test('the controllers stop while kube-controller-manager holds its Lease', async
   const body = { metadata: { name: 'kube-controller-manager' }, spec }
   assert.equal((await client.call({ method: 'POST', path: leases, body })).status, 201)
   await until(async () => (await holder(client)) === '', 'no replica holds the Lease')
-  // The manager shortens the duration of its Lease and does not renew it.
+  // The Lease gets a short duration, and its holder does not renew it.
   const headers = { 'content-type': 'application/merge-patch+json' }
   const short = { spec: { leaseDurationSeconds: 1 } }
   const path = `${leases}/kube-controller-manager`

@@ -132,7 +132,7 @@ test('a terminal without escape sequences gets none, and a new port is explained
   assert.match(dev.shown, line)
 })
 
-test('a second Ctrl-C stops at once, even if the server has not started, and prints one line', async (t) => {
+test('a second Ctrl-C stops the program immediately, even if the server has not started, and prints one line', async (t) => {
   if (skipsWithoutPython(t)) return
   // An etcd that never responds.
   const etcd = createServer().listen(0, '127.0.0.1')

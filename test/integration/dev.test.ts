@@ -256,7 +256,7 @@ const hasNetwork = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ internal, family }) => !internal && family === 'IPv4'),
 )
 
-test('the service kubernetes has an endpoint, as in any cluster', {
+test('the Service default/kubernetes has an endpoint, as in any cluster', {
   skip: !hasNetwork,
 }, async () => {
   await shared()
@@ -581,7 +581,7 @@ test('a folder with other contents is not changed, even with --reset', async () 
   assert.deepEqual(await readdir(join(folder, 'store')), ['shop.ts'])
 })
 
-test('dev logs each warning about deprecated flags and gates once, as serve does', async () => {
+test('keelson dev logs each warning about deprecated flags and gates once, like keelson serve', async () => {
   const gates = '--feature-gates=KMSv1=true,AnyVolumeDataSource=true'
   const deprecated = ['--admission-control=AlwaysAdmit', '--apiserver-count=2', gates]
   await using dev = new DevProcess(['--ephemeral', '--secure-port=0', ...deprecated])

@@ -67,7 +67,7 @@ for (const name of readdirSync(recorded).filter((file) => file.startsWith('manif
     for (const flag of flagsOf(path)) assert.ok(checks.has(flag), flag)
   })
 
-test("the flags of kubeadm's defaults have the same meaning", async () => {
+test('the flags that kubeadm writes by default have the same meaning', async () => {
   const path = place('manifest-default.yaml')
   const { code, output } = await doctor(path)
   assert.equal(code, 0, output)
@@ -82,7 +82,7 @@ test("the flags of kubeadm's defaults have the same meaning", async () => {
   assert.match(checks.get('user')?.value ?? '', /65532.*\.key$/)
 })
 
-test('extra arguments are refused, changed or have no effect', async () => {
+test('the output says which extra arguments are refused, work differently or have no effect', async () => {
   const checks = byName(await checksOf(place('manifest-extra.yaml')))
   const levels: readonly (readonly [flag: string, level: Check['level'], value: RegExp])[] = [
     ['--audit-policy-file', 'ok', /same meaning/],
@@ -99,7 +99,7 @@ test('extra arguments are refused, changed or have no effect', async () => {
   }
 })
 
-test('a missing file is a problem that names the file', async () => {
+test('a missing file is reported as a problem, with its name', async () => {
   const path = place('manifest-default.yaml')
   rmSync(join(etc, 'pki', 'sa.pub'))
   const { code, output } = await doctor(path)
@@ -107,7 +107,7 @@ test('a missing file is a problem that names the file', async () => {
   assert.match(output, /^problem +--service-account-key-file +\S+\/pki\/sa\.pub does not exist: /m)
 })
 
-test('a file that cannot be read, or is not a manifest, is named', async () => {
+test('the error names a file that cannot be read or is not a manifest', async () => {
   const missing = await doctor(join(folder, 'none.yaml'))
   assert.match(missing.output, /none\.yaml: no such file/)
   assert.equal(missing.code, 1)

@@ -67,7 +67,7 @@ test('a taken port is a warning that names the process', async () => {
   assert.match(value ?? '', new RegExp(`process ${process.pid}\\b`))
 })
 
-test('etcd is asked for its version and its time', async () => {
+test('the version of etcd is shown, and its clock is compared', async () => {
   const [client = 0, peer = 0] = await freePorts(2)
   const url = `http://127.0.0.1:${client}`
   const data = join(folder, 'etcd')
@@ -104,7 +104,7 @@ test('the clock is compared with the Date header of etcd', async () => {
   assert.ok(aheadMs !== undefined && Math.abs(aheadMs - lateMs) < 50_000, `${aheadMs} ms`)
 })
 
-test('wrong flags are a wrong usage', async () => {
+test('invalid flags lead to exit code 2', async () => {
   for (const args of [['--no-such-flag'], ['--secure-port=x'], ['--output=yaml'], ['--data-dir=']])
     assert.equal((await doctor(args)).code, 2, args.join(' '))
 })

@@ -231,7 +231,7 @@ async function change(path: string, content: string): Promise<void> {
 const hasComplaint = (server: TestServer, text: string): boolean =>
   server.complaints.some((one) => one.includes(text))
 
-test('all issuers are replaced at once when the file changes, and an invalid file changes nothing', async () => {
+test('all issuers are replaced in one step when the file changes, and an invalid file changes nothing', async () => {
   const [one, two] = [parts.use(await StaticIssuer.start()), parts.use(await StaticIssuer.start())]
   const { client, server, path } = await serve(fileOf(authenticator(one, 'one:')))
   await known(client, await one.sign({ sub: 'a' }))

@@ -74,7 +74,7 @@ test('helm lint accepts the chart', () => {
     )
 })
 
-test('the versions of the chart are that of the package', () => {
+test('the chart and its application have the version of the package', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   assert.match(read('Chart.yaml'), new RegExp(`^version: ${version}\nappVersion: ${version}$`, 'm'))
 })
@@ -107,7 +107,7 @@ for (const [name, args] of [
     await kubectl.out(...command, '--dry-run=server')
   })
 
-test('the pod has the rights that the Pod Security level restricted allows', async () => {
+test('the pod meets the restricted level of the Pod Security Standards', async () => {
   await kubectl.out('create', 'namespace', 'strict')
   const label = 'pod-security.kubernetes.io/warn=restricted'
   await kubectl.out('label', 'namespace', 'strict', label)

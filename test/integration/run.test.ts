@@ -47,7 +47,7 @@ const createAndList = (name: string): string =>
   `"$KUBECTL" create namespace ${name} >&2; "$KUBECTL" get namespaces -o name`
 
 suite('keelson run', { concurrency: 2 }, () => {
-  test('the command gets a server, and its status is passed on', async () => {
+  test('the command gets a server, and keelson run exits with the status of the command', async () => {
     const script =
       'echo "$USE_EXISTING_CLUSTER $KUBECONFIG $1"; "$KUBECTL" get namespaces -o name; exit 7'
     const { code, out, err } = await runKeelson('status', [...inShell(script), 'sh', '--help'])
@@ -57,7 +57,7 @@ suite('keelson run', { concurrency: 2 }, () => {
     assert.deepEqual(leftFiles('status'), [])
   })
 
-  test('a signal that ends the command is part of the status', async () => {
+  test('if a signal ends the command, the exit status contains the number of the signal', async () => {
     assert.equal((await runKeelson('signal', inShell('kill -9 $$'))).code, 137)
   })
 

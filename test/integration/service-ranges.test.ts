@@ -154,7 +154,7 @@ test('a server whose range differs from that of the cluster logs this once', asy
   assert.equal(reported.length, 1)
 })
 
-test('without records for older servers, a range can exceed the size limit of these records', async () => {
+test('if addresses are not recorded for older servers, a range can exceed the size limit of these records', async () => {
   const gate = '--feature-gates=DisableAllocatorDualWrite=true'
   await using server = await startTestServer(['--service-cluster-ip-range=2001:db8::/64', gate])
   await withClient(server, async (call) => {

@@ -76,7 +76,7 @@ const resource = (kind: string, fields: object): object => ({
   ...fields,
 })
 
-test('objects are applied in the order of their dependencies, and returned in their own', async () => {
+test('objects are applied in the order of their dependencies, and returned in the order given', async () => {
   await using fork = await cluster.fork()
   const applied = await fork.apply(shop)
   assert.deepEqual(

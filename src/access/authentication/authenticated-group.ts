@@ -6,7 +6,7 @@ import {
 } from '../../api/user.ts'
 
 /**
- * Adds the group system:authenticated. A user that has this group or system:unauthenticated, or
+ * Adds the system:authenticated group. A user that has this group or system:unauthenticated, or
  * whose name is system:anonymous, is returned unchanged.
  */
 export function withAuthenticatedGroup(user: User): User {

@@ -16,7 +16,7 @@ const NANOS_PER_MS = 1_000_000n
 
 export type BootstrapTokenOptions = {
   /**
-   * Reads a Secret in the namespace kube-system, either from the cache or with a linearizable read.
+   * Reads a Secret in the kube-system namespace, either from the cache or with a linearizable read.
    */
   readonly readSecret: (name: string, at: 'any' | 'latest') => MaybePromise<KubeObject | undefined>
   readonly wallMs: () => number

@@ -55,7 +55,7 @@ export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
     }),
   )
 
-/** Does the same as `keptRules`, but in steps. Used for large roles. */
+/** Reads the rules of a large role in steps. Returns the same rules as `keptRules`. */
 export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
   const kept: Rule[] = []
   for (const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } of readRules(

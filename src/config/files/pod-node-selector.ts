@@ -9,7 +9,10 @@ import { decodeUnversioned } from './decode-unversioned.ts'
 import { podNodeSelectorType } from './schemes.ts'
 
 export type PodNodeSelectors = {
-  /** Default node selector of namespaces without the annotation. */
+  /**
+   * Default node selector. It applies to namespaces without the
+   * scheduler.alpha.kubernetes.io/node-selector annotation.
+   */
   readonly clusterDefault: string
   /** Labels that the node selectors of pods can contain, by namespace. */
   readonly whitelists: ReadonlyMap<string, string>

@@ -103,8 +103,8 @@ function withoutPlaces(body: Json): Json {
 }
 
 /**
- * Sorts the managers in the managedFields of an object in YAML. Servers order the managers by the
- * second of their last write, which differs between runs.
+ * Sorts the managers in the managedFields of an object in YAML. Servers sort the managers by the
+ * time of their last write, in whole seconds, which differs between runs.
  */
 const sortOwners = (yaml: string): string =>
   yaml.replace(

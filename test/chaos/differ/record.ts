@@ -22,9 +22,9 @@ const ANSWERS_LENGTH_MAX = 40_000
 /** Maximum number of watches in a stored case, because each watch takes a second. */
 const SECONDS_MAX = 3
 /**
- * Maximum number of replays of a case. On a busy machine a case takes half a second, so the clock
- * reaches the next second in every second replay. It is very unlikely that this happens in this
- * many consecutive replays.
+ * Maximum number of replays of a case. On a busy machine a case takes half a second, so that a new
+ * second begins during half of the replays. It is very unlikely that this happens in this many
+ * consecutive replays.
  */
 const REPLAYS_MAX = 12
 

@@ -206,7 +206,8 @@ async function listSelectedInPages(client: Client): Promise<void> {
 }
 
 /**
- * Reads one page of any state with a slow filter. The resource can be listed again during the read.
+ * Reads one page with a slow filter, and accepts any state. During the read, the cache can list the
+ * resource again.
  */
 async function skim(client: Client): Promise<void> {
   const range = rangeOf(prefix)
@@ -226,7 +227,10 @@ async function skim(client: Client): Promise<void> {
   }
 }
 
-/** Returns the key range that a page of odd objects covers, beginning at `from`. */
+/**
+ * Returns the range of keys that a page covers, beginning at `from`. The page contains only objects
+ * with odd tags.
+ */
 function scopeOf(range: KeyRange, from: string, { items, more }: ListResult) {
   const last = items.at(-1)
   const to = more && last !== undefined ? keyAfter(last.key) : range.to

@@ -157,8 +157,8 @@ function judgeReading(reading: ReadResult, history: History): string[] {
 }
 
 /**
- * Checks a response without a revision. The response must match the state at some revision that is
- * not older than the floor.
+ * Checks a response without a revision. The response must match the state at `floor` or at a later
+ * revision.
  */
 function judgeUndated(
   item: Item | undefined,

@@ -1,4 +1,6 @@
-/** Defines a scenario and runs it: load, faults, recovery, judgment. */
+/**
+ * Runs a scenario: starts the load, injects faults, waits for the recovery, and checks the results.
+ */
 import { findLeaks, measureFootprint } from '../../support/harness/leaks.ts'
 import { Random } from './random.ts'
 import { startWorld, type Simulation } from './simulation.ts'

@@ -28,7 +28,7 @@ import {
   versions,
 } from './custom-kind.ts'
 
-/** Number of permanent kinds. The webhook converts every second one. */
+/** Number of permanent kinds. The webhook converts half of them. */
 const KINDS = 6
 const WRITERS_PER_KIND = 3
 const CLIENTS_PER_REPLICA = 4

@@ -160,7 +160,8 @@ function plain(text: string, places: ReadonlyMap<string, string>, stage: Stage):
       .replace(/(pod updates may not change fields other than [^\n]*)\n[^]*$/, '$1')
       .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
       .replace(GENERATED_SUFFIX, '-xxxxx')
-      // Cluster API's hash of a template. The template contains generated names.
+      // Matches Cluster API's hash of a template. The hash differs between runs, because the
+      // template contains generated names.
       .replace(/\b\d{6,10}(?=-xxxxx)/g, '<hash>')
       .replace(/\(0x[0-9a-f]{6,}\)/g, '(<pointer>)')
   )

@@ -77,7 +77,10 @@ export type Step = { readonly on?: string; readonly error?: string } & (
 
 export type Case = {
   readonly name: string
-  /** Options of a cluster of its own. Without them, the case uses a fork of a shared cluster. */
+  /**
+   * Options of a separate cluster for this case. If absent, the case uses a fork of a shared
+   * cluster.
+   */
   readonly start?: ClusterOptions
   /** Text in the error with which the start fails. */
   readonly startError?: string
@@ -239,7 +242,9 @@ function check({ path, status: wanted, expect }: RequestStep, status: number, bo
   if (expect !== undefined) includes(body, expect)
 }
 
-/** Fails if the value lacks something of `part`. Lists must have the same length. */
+/**
+ * Fails unless the value contains everything that `part` contains. Lists must have the same length.
+ */
 function includes(value: unknown, part: unknown): void {
   if (typeof part !== 'object' || part === null) return assert.deepEqual(value, part)
   assert.ok(typeof value === 'object' && value !== null, `${String(value)} is not an object`)
@@ -293,7 +298,7 @@ function exchange(cluster: Cluster, request: RequestStep): Promise<Exchange> {
   return promise
 }
 
-/** Number of events of a watch that ends. */
+/** Returns the number of events of a watch that the server ends. */
 async function countEvents(cluster: Cluster, path: string): Promise<number> {
   const { text } = await exchange(cluster, { path })
   return text.split('\n').filter((line) => line !== '').length

@@ -18,12 +18,12 @@ test('a page that was selected from the old state is not reused after the resour
   await cache.start()
   await reader.list(range, 'any')
   engine.emit(scripted.put(nameOf(0), 'old'))
-  engine.emit(scripted.put(nameOf(1), 'old')) // The ring ends at 2.
+  engine.emit(scripted.put(nameOf(1), 'old')) // The event ring now contains two events.
   let seen = 0
   const paged = reader.list(range, 'any', {
     limit: 1,
     matches: () => {
-      workFor(1.2) // The selection takes several slices of work.
+      workFor(1.2) // The selection takes so long that it is done in several parts.
       return ++seen === OBJECTS - 20
     },
   })
@@ -45,7 +45,7 @@ test('a watch fails with an error while its resource cannot be reloaded, and suc
   engine.isHanging = true
   engine.sink.onCompacted(0, engine.revision + 1_000)
   engine.heal()
-  engine.isHanging = true // The stream has reported its revision, and then sends no more.
+  engine.isHanging = true // The stream has reported its revision. From now on, it sends nothing.
   await sleep(20)
   for (const start of [{ initial: 'any' as const }, { after: revision }]) {
     await assert.rejects(reader.watch({ range, start }), { code: 'unavailable' })

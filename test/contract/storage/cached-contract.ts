@@ -21,7 +21,7 @@ const decodeLater = async (stored: StoredValue): Promise<string> => {
 }
 
 export function cachedWriteTests(subject: GetSubject): void {
-  test('a write on fresh cached state takes one decision and one transaction', async () => {
+  test('a write that is based on the latest cached state takes one decision and one transaction', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const { found } = await store.get(key)
     assert.ok(found)
@@ -36,7 +36,7 @@ export function cachedWriteTests(subject: GetSubject): void {
     assert.equal(result.previous, cached)
   })
 
-  test('a write on stale cached state loses its compare, which returns the latest state without a read', async () => {
+  test('if the cached state of a write is stale, the failed transaction returns the latest state', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const seen: unknown[] = []
     await store.update(key, { decode, cached: old }, (current) => {
@@ -46,7 +46,7 @@ export function cachedWriteTests(subject: GetSubject): void {
     assert.deepEqual([seen, engine.calls], [['old', 'new'], { range: 0, change: 2, latest: 0 }])
   })
 
-  test('a write on stale cached state waits until the latest state is decoded asynchronously', async () => {
+  test('if the cached state of a write is stale, the write waits until the latest state is decoded asynchronously', async () => {
     const { key, old, store } = await twoStates(subject)
     const seen: unknown[] = []
     await store.update(key, { decode: decodeLater, cached: old }, (current) => {
@@ -58,7 +58,7 @@ export function cachedWriteTests(subject: GetSubject): void {
 }
 
 export function cachedRefusalTests(subject: GetSubject): void {
-  test('a refusal on stale cached state is decided again on the latest', async () => {
+  test('a write that was refused because of stale cached state is decided again on the latest state', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, (current) => {
       if (current?.object === 'old') throw new Error('refused on the old')
@@ -68,7 +68,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 1, latest: 0 })
   })
 
-  test('if both states are refused, the error is that of the latest, and nothing is written', async () => {
+  test('if a write is refused for both the cached and the latest state, nothing is written, and the error is that for the latest', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const refused = store.update(key, { decode, cached: old }, async (current) => {
       throw new Error(`refused on ${current?.object}`)
@@ -77,7 +77,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 0, latest: 0 })
   })
 
-  test('"unchanged" on stale cached state is decided again on the latest', async () => {
+  test('the decision "unchanged" on stale cached state is repeated on the latest state', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, (current) =>
       current?.object === 'old' ? 'unchanged' : { put: bytes('newer') },
@@ -102,7 +102,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 0, change: 0, latest: 0 })
   })
 
-  test('a cached state that may be stale is read before "unchanged" is returned', async () => {
+  test('if the cached state may be stale, the latest state is read before "unchanged" is returned', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const options = { decode, cached: old, isStill: (): Promise<boolean> => Promise.resolve(false) }
     const result = await store.update(key, options, () => 'unchanged')
@@ -119,7 +119,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
 }
 
 export function cachedAbsenceTests(subject: GetSubject): void {
-  test('an object that is only missing from the cache is decided on again', async () => {
+  test('if an object is missing only from the cache, the write is decided again on the stored object', async () => {
     const { key, engine, store } = await twoStates(subject)
     const seen: unknown[] = []
     const decide = (current: Current<string> | undefined) => {
@@ -138,7 +138,7 @@ export function cachedAbsenceTests(subject: GetSubject): void {
     assert.equal(engine.calls.change, 1)
   })
 
-  test('an object that only the cache still has is missing', async () => {
+  test('if only the cache still has an object, writes report it as missing', async () => {
     const { key, old, store } = await twoStates(subject)
     await store.delete(key, { decode })
     const updated = store.update(key, { decode, cached: old }, (current) => {
@@ -162,7 +162,7 @@ export function cachedAbsenceTests(subject: GetSubject): void {
     assert.deepEqual([result.outcome, engine.calls], ['put', { range: 0, change: 1, latest: 0 }])
   })
 
-  test('a key that was deleted and created again is not the cached object', async () => {
+  test('if a key was deleted and created again, a write is not based on the cached object', async () => {
     const { key, old, store } = await twoStates(subject)
     await store.delete(key, { decode })
     const created = await store.create(key, bytes('again'))

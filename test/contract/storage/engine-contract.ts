@@ -63,7 +63,7 @@ export function engineWriteTests(subject: GetSubject): void {
     assert.equal(await engine.latest(), before)
   })
 
-  test('a lost compare returns the current value and the latest revision', async () => {
+  test('a failed comparison returns the current value and the latest revision', async () => {
     const { engine } = subject()
     const key = `${newFolder()}a`
     const put = bytes('x')

@@ -109,7 +109,7 @@ export function listTests(subject: GetSubject): void {
     assert.equal((await store.count(range, { revision })).count, 50)
   })
 
-  test('a limit that equals the number of values leaves no more', async () => {
+  test('a list with a limit that equals the number of values is complete', async () => {
     const { range, store } = await filled(subject, 4)
     assert.deepEqual(
       [(await store.list(range, { limit: 4 })).more, (await store.list(range, { limit: 5 })).more],
@@ -161,7 +161,7 @@ export function historyTests(subject: GetSubject): void {
 }
 
 export function walkTests(subject: GetSubject): void {
-  test('a walk sees one revision, however much is written in between', async () => {
+  test('a walk returns the state at one revision, regardless of concurrent writes', async () => {
     const { range, keys, store } = await filled(subject, 300)
     const seen: string[] = []
     const revisions = new Set<number>()
@@ -174,7 +174,7 @@ export function walkTests(subject: GetSubject): void {
     assert.equal(revisions.size, 1)
   })
 
-  test('a walk that reads ahead has the same pages, and can be left early', async () => {
+  test('a walk that reads pages in advance returns all values, and can be stopped early', async () => {
     const { range, keys, store } = await filled(subject, 40, 'x'.repeat(100_000))
     const seen: string[] = []
     const revisions = new Set<number>()
@@ -253,7 +253,7 @@ const versioned = (current: string): Transformer => ({
 })
 
 export function transformTests(subject: GetSubject): void {
-  test('values are transformed in storage, and plain for readers', async () => {
+  test('stored values are transformed, and readers receive the original values', async () => {
     const { engine } = subject()
     const store = newStore(engine, versioned('k1'))
     const folder = newFolder()
@@ -264,7 +264,7 @@ export function transformTests(subject: GetSubject): void {
     assert.deepEqual([text(values[0]), values[0]?.stale], ['secret', false])
   })
 
-  test('an unchanged value is rewritten once if it is stale', async () => {
+  test('an update without changes rewrites a value once if its transformation is stale', async () => {
     const { engine } = subject()
     const key = `${newFolder()}a`
     const created = await newStore(engine, versioned('k1')).create(key, bytes('secret'))
@@ -280,7 +280,7 @@ export function transformTests(subject: GetSubject): void {
     assert.deepEqual([second.outcome, second.revision], ['unchanged', first.revision])
   })
 
-  test('a value that cannot be read fails reads, updates and lists, but still exists', async () => {
+  test('reads, updates and lists fail if a value cannot be transformed back, but the value still exists', async () => {
     const { engine } = subject()
     const folder = newFolder()
     const key = `${folder}b`

@@ -94,7 +94,7 @@ export function concurrencyTests(subject: GetSubject): void {
     assert.equal(results.filter(({ outcome }) => outcome === 'unchanged').length, 9)
   })
 
-  test('an update that is always overtaken ends with a conflict', async () => {
+  test('an update that always loses against other writers ends with a conflict', async () => {
     const engine = new ObservedEngine(subject().engine)
     const store = new Store(engine, {
       transformer: identity,
@@ -142,7 +142,7 @@ export function deleteTests(subject: GetSubject): void {
     assert.equal((await store.get(key)).found, undefined)
   })
 
-  test('a delete with a cached absence still deletes an existing value', async () => {
+  test('a delete removes a value even if the cache reports it as absent', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     await store.create(key, bytes('one'))
@@ -209,7 +209,7 @@ export function failureTests(subject: GetSubject): void {
     assert.equal(engine.calls.change, 2)
   })
 
-  test('calls of a caller that has gone away are canceled', async () => {
+  test('calls whose signal is aborted are canceled', async () => {
     const store = newStore(subject().engine)
     const signal = AbortSignal.abort(new Error('gone'))
     const key = `${newFolder()}a`

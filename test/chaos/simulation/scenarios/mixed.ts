@@ -5,7 +5,10 @@ import { pause } from './pause.ts'
 import { slow } from './slow.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Two replicas use three members. Faults of all kinds occur at any time, often two at once. */
+/**
+ * Two replicas use three members. Faults of all kinds occur at any time, often two at the same
+ * time.
+ */
 export const mixed: Scenario = {
   name: 'mixed',
   members: 3,

@@ -31,7 +31,7 @@ const STEPS_PER_TURN = 500
 const WORK_MS = 0.001
 /**
  * Probability and maximum of an additional delay when code reads the clock. It represents other
- * work or garbage collection, and can be longer than a slice.
+ * work or garbage collection, and can be longer than the time slice after which long work pauses.
  */
 const HELD_UP_SHARE = 0.02
 const HELD_UP_MS_MAX = 3
