@@ -15,7 +15,7 @@ export type SpanOptions = {
 }
 
 export interface Span {
-  /** Headers that propagate the trace to another program, in the format W3C Trace Context. */
+  /** Headers that propagate the trace to another program, in the W3C Trace Context format. */
   readonly headers: Readonly<Record<string, string>>
   child(name: string, options?: SpanOptions): Span
   set(attributes: SpanAttributes): void

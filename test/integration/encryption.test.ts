@@ -259,7 +259,8 @@ test('objects can be written while the plugin is killed and its key is rotated',
     )
     assert.equal((await client.call({ path: '/livez/kms-providers' })).status, 404)
   })
-  // A second server has its own seed, and calls the plugin to decrypt the seed of the first server.
+  // A second server has its own DEK seed, and calls the plugin to decrypt the seed of the first
+  // server.
   await during(etcd, withConfig(path), async (client) => {
     const { status, body } = await call(client, 'GET', secrets)
     assert.equal(status, 200)
@@ -276,7 +277,7 @@ test('objects can be written while the plugin is killed and its key is rotated',
   })
 })
 
-test("two servers receive each other's writes in order, even if a plugin must decrypt their seeds", async () => {
+test("two servers receive each other's writes in order, even if a plugin must decrypt their DEK seeds", async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()

@@ -60,7 +60,10 @@ const may = (verbs: string, resources: string, more: object = {}): object => ({
   ...more,
 })
 
-/** Grants bob these rules, in the namespace own or in the cluster, while `attacks` runs. */
+/**
+ * Grants bob these rules while `attacks` runs, either in the `own` namespace or in the whole
+ * cluster.
+ */
 async function withRules(
   where: 'own' | 'cluster',
   rules: readonly object[],

@@ -19,7 +19,7 @@ const read = (name: string): string => readFileSync(join(deploy, 'ha', name), 'u
 /** Time before a client that got an error sends its next request. */
 const RETRY_MS = 100
 const WRITERS = 4
-/** Number of writes after which clients are known to continue. */
+/** Number of further writes that shows that clients can continue. */
 const PROGRESS = 20
 
 const missing = ['haproxy', 'openssl'].filter((name) => findOnPath(name) === undefined)

@@ -165,7 +165,10 @@ test('a server starts with the flags of the pod, and accepts the kubeconfig', as
   }
 })
 
-/** Lists Secrets, which only an administrator may. The status is 0 if there is no response. */
+/**
+ * Lists Secrets, for which only administrators have permission. The status is 0 if there is no
+ * response.
+ */
 function ask(port: number, { ca, token }: { ca: string; token: string }): Promise<number> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}` }

@@ -175,7 +175,7 @@ test('a long response counts as in flight until its client has read it or has di
     const shown = /^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)$/m.exec(
       text,
     )?.[1]
-    return Number(shown) - 1 // Without the request for the metrics.
+    return Number(shown) - 1 // The request for the metrics does not count.
   }
   using slow = await RawHttp2.open(
     Number(new URL(server.url).port),

@@ -12,7 +12,10 @@ import type { Answer } from './step.ts'
 const NODE_PORT_MIN = 30_000
 const NODE_PORT_MAX = 32_767
 
-/** Normalizes the responses of one server in one case. A UID gets the same name in all of them. */
+/**
+ * Normalizes the responses of one server in one case. Each UID is replaced by the same name in all
+ * responses.
+ */
 export class Comparer {
   readonly #normaliser: Normaliser
 
@@ -42,8 +45,8 @@ export class Comparer {
 }
 
 /**
- * Removes the parts of a body that kube-apiserver generates at random. Replays also apply this to
- * recorded responses, because some were recorded before a rule below existed.
+ * Removes the parts of a body that kube-apiserver generates at random. Replays also call this
+ * function for recorded responses, because some of them are older than the rules in this file.
  */
 export const withoutChance = (body: Json): Json =>
   typeof body === 'string'
@@ -113,7 +116,10 @@ const sortOwners = (yaml: string): string =>
       [head, ...entries.split(/^(?= *- )/m).toSorted()].join(''),
   )
 
-/** Masks the random number in the name of the type to which a rule refers. */
+/**
+ * Masks random numbers in messages. kube-apiserver uses them in the names of the types to which CEL
+ * rules refer.
+ */
 function withoutTypeNumbers(value: Json, key = ''): Json {
   if (typeof value === 'string')
     return key === 'message' ? value.replace(/\bselfType\d+/g, 'selfType<n>') : value

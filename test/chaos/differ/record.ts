@@ -93,8 +93,8 @@ const comparable = (answer: Json): Json =>
 
 /**
  * Returns the differences as lines. The timestamps of managedFields have a resolution of one
- * second. An apply that changes nothing else is written only if the second has changed since the
- * last write. Therefore a case that differs is replayed if the second changed while it ran.
+ * second. An apply without other changes is written only if a new second has begun since the last
+ * write. Therefore a case that differs is replayed if a new second began while it ran.
  */
 async function replayWithinSecond(
   target: Target,

@@ -74,7 +74,7 @@ export class Verdict {
       this.fault(`a write took ${ms.toFixed()} ms, but its timeouts allow ${limitMs}`)
   }
 
-  /** Checks the marks of a stored object. */
+  /** Checks that the webhooks have marked a stored object. */
   see(object: Fields): void {
     const labels = fieldsOf(fieldsOf(object['metadata'])['labels'])
     const { write, deny } = fieldsOf(object['data'])

@@ -164,7 +164,7 @@ export class Konnectivity implements AsyncDisposable {
   #launch(name: string, args: readonly string[]): ChildProcess {
     const log = openSync(this.#at(`${name}.log`), 'a')
     const child = spawn(toolPath(name), args, { stdio: ['ignore', log, log] })
-    closeSync(log) // The child has its own copy.
+    closeSync(log) // The child process has its own copy of the file descriptor.
     const kill = (): void => void child.kill('SIGKILL')
     process.once('exit', kill)
     child.once('exit', () => process.off('exit', kill))

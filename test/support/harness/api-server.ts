@@ -178,7 +178,7 @@ export async function startApiServer(
     const child = spawn(program, [...before, ...usual, ...prepared, ...args], {
       stdio: ['ignore', log, log],
     })
-    closeSync(log) // The child has its own copy.
+    closeSync(log) // The child process has its own copy of the file descriptor.
     return child
   }
   const server = new ApiServerProcess(launch, dir, port)

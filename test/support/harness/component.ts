@@ -64,7 +64,7 @@ export class Component implements AsyncDisposable {
       stdio: ['ignore', log, log],
       env: this.#env,
     })
-    closeSync(log) // The child has its own copy.
+    closeSync(log) // The child process has its own copy of the file descriptor.
     child.once('exit', () => {
       if (this.#isEnding) return
       this.#restarts++

@@ -79,7 +79,7 @@ export class EtcdProcess implements AsyncDisposable {
     mkdirSync(this.dir, { recursive: true })
     const log = openSync(join(this.dir, 'log'), 'a')
     const child = spawn(toolPath(etcdTool()), this.#args, { stdio: ['ignore', log, log] })
-    closeSync(log) // The child has its own copy.
+    closeSync(log) // The child process has its own copy of the file descriptor.
     this.#child = child
     // Kill etcd if this process exits without stopping it.
     const end = (): void => void child.kill('SIGKILL')

@@ -287,7 +287,8 @@ class Way {
 
   /** Ends the direction when all delayed chunks have been forwarded. */
   finish(end: () => void): void {
-    if (this.isBroken) return // After lost bytes, the receiver must not see a normal end; cut() ends it.
+    // If bytes were lost, the receiver must not see a normal end. cut() ends the connection.
+    if (this.isBroken) return
     this.#onEmpty = end
     if (this.#delayed.length === 0) end()
   }

@@ -69,7 +69,7 @@ export class BusyLoop implements AsyncDisposable {
   readonly #lists: readonly Promise<void>[]
 
   constructor() {
-    // Each read of the clock advances it by a quarter of a slice.
+    // Each read of the clock advances the time by a quarter of a time slice.
     const monotonicMs = (): number => (this.#nowMs += 0.25)
     this.time = { ...systemTime, monotonicMs, defer: (run) => void this.#due.push(run) }
     this.#lists = Array.from({ length: 40 }, async () => {

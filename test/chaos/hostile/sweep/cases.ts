@@ -86,8 +86,8 @@ export type SmallCase = {
 export const AT_ONCE = 16
 
 /**
- * Number of other body formats, verbs and small requests for each field. The next field gets those
- * that follow.
+ * Number of other body formats, verbs and small requests for each field. The next field gets the
+ * entries of these lists that follow.
  */
 const FORMS_PER_FIELD = 1
 const VERBS_PER_FIELD = 2
@@ -268,7 +268,10 @@ export const textOf = ({
 /** Maximum number of small requests to one stored object if only a part of the sweep is run. */
 const SMALL_CASES_MAX = 5
 
-/** Splits the items into smaller items, and moves items that cover new pairs to the front. */
+/**
+ * Splits the items into smaller items. Items with a pair of options that no earlier item has are
+ * moved to the front.
+ */
 export function variedFirst(items: readonly PlannedItem[]): PlannedItem[] {
   const seen = new Set<string>()
   const first: PlannedItem[] = []

@@ -46,7 +46,7 @@ const WATCHERS: readonly {
   { kind: 'odd', prefix, selects: isOdd, roams: true },
 ]
 
-/** Maximum duration of a watch on the quiet resource. */
+/** Maximum duration of a watch on the resource to which no client writes. */
 const QUIET_MS_MAX = 2_000
 
 export type SimClientsOptions = {
@@ -61,7 +61,7 @@ export type SimClientsOptions = {
 }
 
 export class SimClients {
-  /** Closed watches on the quiet resource. */
+  /** Closed watches on the resource to which no client writes. */
   readonly closed: WeakRef<object>[] = []
   readonly #options: SimClientsOptions
   readonly #stopping = new AbortController()

@@ -77,8 +77,8 @@ export class SimQuota {
       })
       if (life === this.#life) this.#granted++
     } catch (error) {
-      // If a write is rejected, all its charges are in the ledger. After any other error, one or
-      // both quotas may have been charged.
+      // If a write is rejected, the ledger releases its charges, or counts those that it cannot
+      // release. After an error of the storage, one or both quotas may have been charged.
       if (error instanceof StorageError) this.#unknown++
       else if (!(error instanceof ApiError)) throw error
     }

@@ -95,7 +95,7 @@ async function runPart(
     ],
     { stdio: ['ignore', log, log], cwd: dir },
   )
-  closeSync(log) // The child has its own copy.
+  closeSync(log) // The child process has its own copy of the file descriptor.
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
   await once(child, 'exit')
