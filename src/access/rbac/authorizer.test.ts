@@ -4,7 +4,7 @@ import type { AccessAttributes } from '../../api/access.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { cpuMsOf } from '../../../test/support/harness/turns.ts'
-import { authorizeByRoles, heldRules } from './authorizer.ts'
+import { authorizeByRoles, heldRules, ResolutionErrors } from './authorizer.ts'
 import { keptBinding, keptRules } from './read-objects.ts'
 import { RoleIndex } from './role-index.ts'
 import { SharedLists } from '../../lib/collections/shared-lists.ts'
@@ -325,18 +325,22 @@ test('heldRules returns all rules of a user, once per binding or once per role',
   bind(index, 'm/b', 'ClusterRole/r', person())
   bind(index, 'n/c', 'Role/none', person())
   const twice = { ...alice, groups: ['dev', 'dev', 'alice'] }
-  const { rules, error } = heldRules(index, twice, { namespace: 'n', each: 'binding' })
-  assert.deepEqual(
-    rules.map(({ verbs }) => verbs.join()),
+  const held = (each: 'binding' | 'role'): readonly [readonly string[], string] => {
+    const errors = new ResolutionErrors()
+    const rules = [...heldRules(index, twice, { namespace: 'n', each, errors })].flat()
+    return [rules.map(({ verbs }) => verbs.join()), errors.text()]
+  }
+  assert.deepEqual(held('binding'), [
     ['get', 'list', 'get', 'list'],
-  )
-  assert.equal(error, 'role.rbac.authorization.k8s.io "none" not found')
-  const once = heldRules(index, twice, { namespace: 'n', each: 'role' })
-  assert.equal(once.rules.length, 2)
-  assert.equal(once.error, 'roles.rbac.authorization.k8s.io "none" not found')
+    'role.rbac.authorization.k8s.io "none" not found',
+  ])
+  assert.deepEqual(held('role'), [
+    ['get', 'list'],
+    'roles.rbac.authorization.k8s.io "none" not found',
+  ])
 })
 
-test('a role that many bindings reference is evaluated only once, and its rules are collected up to a limit', () => {
+test('a role that many bindings reference is evaluated only once', () => {
   const index = new RoleIndex()
   role(
     index,
@@ -353,9 +357,6 @@ test('a role that many bindings reference is evaluated only once, and its rules 
     }
   })
   assert.ok(tookMs < 1000, `${tookMs} ms`)
-  const { rules, isComplete } = heldRules(index, alice, { namespace: '', each: 'binding' })
-  assert.deepEqual([rules.length, isComplete], [100_000, false])
-  assert.equal(heldRules(index, alice, { namespace: '', each: 'role' }).rules.length, 20_000)
 })
 
 test('the reason lists at most a hundred missing roles', () => {

@@ -12,11 +12,6 @@ import { Role } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
 import { questionOf, type Rule } from './rule.ts'
 
-/**
- * Maximum number of rules that are collected for a user. A response with a longer list would exceed
- * the maximum size of an object.
- */
-const RULES_MAX = 100_000
 /** Maximum number of missing roles that one message lists. */
 const ERRORS_MAX = 100
 
@@ -48,17 +43,6 @@ export function authorizeByRoles(
     : { verdict: 'no-opinion', reason: `RBAC: ${errors.text()}` }
 }
 
-export type HeldRules = {
-  readonly rules: readonly Rule[]
-  /** False if the user has more than RULES_MAX rules, so that `rules` is incomplete. */
-  readonly isComplete: boolean
-  /**
-   * One message for all roles that bindings of the user reference but that do not exist. Empty if
-   * all roles exist.
-   */
-  readonly error: string
-}
-
 export type HeldOptions = {
   /**
    * The namespace to check. If the namespace is empty, only rules that apply cluster-wide are
@@ -70,37 +54,38 @@ export type HeldOptions = {
    * SelfSubjectRulesReview.
    */
   readonly each: 'role' | 'binding'
+  /** Collects the roles that bindings of the user reference but that do not exist. */
+  readonly errors: ResolutionErrors
 }
 
-/** Returns all rules that apply to the user in a namespace. */
-export function heldRules(
+/**
+ * Yields the rules of each role that applies to the user in a namespace. Yields an empty list where
+ * the caller can pause.
+ */
+export function* heldRules(
   index: RoleIndex,
   user: User,
-  { namespace, each }: HeldOptions,
-): HeldRules {
-  const rules: Rule[] = []
-  const errors = new ResolutionErrors()
-  const seen = new Set<Binding | Role>()
-  let isComplete = true
-  index.visit(user, namespace, (binding) => {
+  { namespace, each, errors }: HeldOptions,
+): Generator<readonly Rule[]> {
+  const seen = new Set<Role>()
+  for (const binding of index.bindingsIn(user, namespace)) {
+    yield []
+    if (binding === undefined) continue
     const { role } = binding
-    const counted = each === 'role' && role instanceof Role ? role : binding
-    if (seen.has(counted)) return false
-    seen.add(counted)
-    if (!(role instanceof Role) || role.rules === undefined) {
-      // The message depends on how kube-apiserver reads the role: a SelfSubjectRulesReview uses a
-      // lister, and the escalation check reads from storage.
-      errors.add(unresolved(binding, each === 'binding' ? 'singular' : 'plural'))
-      return false
+    if (each === 'role' && role instanceof Role) {
+      if (seen.has(role)) continue
+      seen.add(role)
     }
-    isComplete = rules.length + role.rules.length <= RULES_MAX
-    if (isComplete) for (const rule of role.rules) rules.push(rule)
-    return !isComplete
-  })
-  return { rules, isComplete, error: errors.text() }
+    // The message depends on how kube-apiserver reads the role: a SelfSubjectRulesReview uses a
+    // lister, and the escalation check reads from storage.
+    if (!(role instanceof Role) || role.rules === undefined)
+      errors.add(unresolved(binding, each === 'binding' ? 'singular' : 'plural'))
+    else yield role.rules
+  }
 }
 
-class ResolutionErrors {
+/** Messages about missing roles, without duplicates. */
+export class ResolutionErrors {
   readonly #texts = new Set<string>()
   #more = 0
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from '../../api/errors.ts'
+import { ApiError, noMemory } from '../../api/errors.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { authorizeByRoles } from './authorizer.ts'
@@ -74,11 +74,13 @@ async function refusalOf(
       name: '',
       current: undefined,
       signal,
+      inParts: undefined,
+      reserve: () => undefined,
       ...grant,
     })
     return undefined
   } catch (error) {
-    assert.ok(error instanceof ApiError)
+    if (!(error instanceof ApiError)) throw error
     return error.message
   }
 }
@@ -267,3 +269,57 @@ test('members of system:masters are not checked', async () => {
     undefined,
   )
 })
+
+/** Rules with 990 resources each. The rules differ only in the last resource. */
+const largeRules = (count: number, first: number): Fields[] => {
+  const resources = Array.from({ length: 990 }, (_, at) => `x${at}`)
+  return Array.from({ length: count }, (_, at) =>
+    may('get', [...resources, `own${at + first}`].join()),
+  )
+}
+
+test('the check of large roles stops at a limit, and the error names the limit', async () => {
+  const index = world([writes, ...largeRules(3_000, 0)])
+  const before = process.threadCpuUsage()
+  const object = roleOf(largeRules(3_000, 1))
+  assert.match(
+    (await refusalOf(index, { resource: 'roles', object })) ?? '',
+    /"r" is forbidden: the permissions cannot be checked, because the check compares at most 50000000 entries of rules: split/,
+  )
+  const { user } = process.threadCpuUsage(before)
+  assert.ok(user < 20_000_000, `${user} µs`)
+})
+
+test('the check of large roles ends when the request ends', async () => {
+  const index = world([writes, ...largeRules(3_000, 0)])
+  const ending = new AbortController()
+  const reason = new Error('the client has disconnected')
+  setImmediate(() => ending.abort(reason))
+  const { signal } = ending
+  const before = process.threadCpuUsage()
+  const object = roleOf(largeRules(3_000, 1))
+  await assert.rejects(refusalOf(index, { resource: 'roles', object, signal }), reason)
+  const { user } = process.threadCpuUsage(before)
+  assert.ok(user < 500_000, `${user} µs`)
+})
+
+test('the check reserves memory only for entries that it compares', async () => {
+  const names = Array.from({ length: 100_000 }, (_, at) => `name${at}`)
+  const index = world([writes, may('get', 'secrets', { resourceNames: names })])
+  let reserved = 0
+  const reserve = (bytes: number): void => void (reserved += bytes)
+  const one = roleOf([may('get', 'secrets', { resourceNames: ['name99999'] })])
+  assert.equal(await refusalOf(index, { resource: 'roles', object: one, reserve }), undefined)
+  assert.equal(reserved, 0)
+  const all = roleOf([may('get', 'secrets', { resourceNames: names })])
+  assert.equal(await refusalOf(index, { resource: 'roles', object: all, reserve }), undefined)
+  assert.ok(reserved > 100_000 * 64 && reserved < 100_000 * 500, `${reserved} bytes`)
+  assert.equal(
+    await refusalOf(index, { resource: 'roles', object: all, reserve: refuse }),
+    noMemory().message,
+  )
+})
+
+function refuse(): never {
+  throw noMemory()
+}

@@ -6,24 +6,20 @@
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { forbidden, notFound, unclassified } from '../../api/errors.ts'
-import {
-  type Fields,
-  fieldsOf,
-  itemsOf,
-  type Json,
-  type KubeObject,
-  omit,
-  textOf,
-} from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
-import { inParts } from '../../lib/scheduling/parts.ts'
 import { inSlices, Slices } from '../../lib/scheduling/slices.ts'
-import { systemTime } from '../../lib/time/timers.ts'
 import { isSame } from '../../objects/schema/equal.ts'
-import { heldRules } from './authorizer.ts'
-import { describeRights, missingRights, quoteList } from './covers.ts'
+import { heldRules, ResolutionErrors } from './authorizer.ts'
+import {
+  COMPARED_ENTRIES_MAX,
+  describeRights,
+  type MissingRights,
+  missingRights,
+  quoteList,
+} from './covers.ts'
 import { readRules } from './read-objects.ts'
 import { rbacGroup, type RoleResource } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
@@ -45,7 +41,15 @@ export type Grant = {
   readonly object: KubeObject
   /** The stored object; undefined if the object does not exist yet. */
   readonly current: KubeObject | undefined
+  /** Ends the check when the request ends. */
   readonly signal: AbortSignal
+  /**
+   * Divides work on the object into parts. Undefined if the object is small. Rejects when the
+   * request ends.
+   */
+  readonly inParts: (<T>(work: () => T) => Promise<T>) | undefined
+  /** Reserves memory for the request, in bytes. Throws if there is not enough memory. */
+  readonly reserve: (bytes: number) => void
 }
 
 export type ConfirmGrantOptions = {
@@ -65,8 +69,9 @@ export type ConfirmGrantOptions = {
  * does not exist.
  */
 export async function confirmGrant(options: ConfirmGrantOptions, grant: Grant): Promise<void> {
-  if (grant.user.groups.includes(mastersGroup) || isHousekeeping(grant.object, grant.current))
-    return
+  if (grant.user.groups.includes(mastersGroup)) return
+  const { object, current } = grant
+  if (current !== undefined && (await work(grant, () => isHousekeeping(object, current)))) return
   await options.latest(grant.signal)
   const isBinding = grant.resource === 'rolebindings' || grant.resource === 'clusterrolebindings'
   await (isBinding ? confirmBinding(options, grant) : confirmRole(options, grant))
@@ -84,20 +89,16 @@ async function confirmRole(options: ConfirmGrantOptions, grant: Grant): Promise<
     })
   )
     return
-  await confirmHeld(options, grant, await readInTurns(object['rules']))
+  await confirmHeld(options, grant, await work(grant, () => readRules(object['rules'])))
   if (!aggregates(object) && !aggregates(current)) return
-  const { rights, isAll } = await lacking(options, grant, fullAuthority)
-  if (!isAll || rights.length > 0)
+  const { rights } = await lacking(options, grant, fullAuthority)
+  if (rights.length > 0)
     throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
-/** A long list of rules is read in steps, over several ticks of the event loop. */
-const SHORT_RULES = 1000
-
-async function readInTurns(list: Json | undefined): Promise<readonly Rule[]> {
-  if (!Array.isArray(list) || list.length <= SHORT_RULES) return readRules(list)
-  return inParts(() => readRules(list), new Slices(systemTime, { isExpensive: true }))
-}
+/** Runs work on the object of the request, in parts if the object is large. */
+const work = <T>({ inParts }: Grant, run: () => T): MaybePromise<T> =>
+  inParts === undefined ? run() : inParts(run)
 
 async function confirmBinding(options: ConfirmGrantOptions, grant: Grant): Promise<void> {
   const { resource, namespace, object } = grant
@@ -148,15 +149,16 @@ async function confirmHeld(
   wanted: readonly Rule[],
 ): Promise<void> {
   const { user } = grant
-  const { rights, isAll, error } = await lacking(options, grant, wanted)
-  if (isAll && rights.length === 0) return
+  const { rights, limit, error } = await lacking(options, grant, wanted)
+  if (rights.length === 0) return
   const who = `user ${quote(user.name)} (groups=${quoteList(user.groups)})`
-  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${await listOf(rights, isAll)}`
+  const lines = await inSlices(describeRights(rights), new Slices(), grant.signal)
+  const list = shownLines(lines, limit !== 'none')
+  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${list}`
   throw refused(grant, error === '' ? why : `${why}; resolution errors: [${error}]`)
 }
 
-async function listOf(rights: readonly Rule[], isAll: boolean): Promise<string> {
-  const lines = await inSlices(describeRights(rights))
+function shownLines(lines: readonly string[], hasMore: boolean): string {
   const shown: string[] = []
   let characters = 0
   for (const line of lines) {
@@ -164,38 +166,39 @@ async function listOf(rights: readonly Rule[], isAll: boolean): Promise<string> 
     if (characters > LIST_CHARACTERS_MAX) break
     shown.push(line)
   }
-  if (!isAll || shown.length < lines.length)
+  if (hasMore || shown.length < lines.length)
     shown.push('and more: split the permissions into smaller roles')
   return shown.join('\n')
 }
 
-type GrantFailure = {
-  readonly rights: readonly Rule[]
-  readonly isAll: boolean
-  readonly error: string
-}
+type GrantFailure = MissingRights & { readonly error: string }
 
 /**
- * Returns the requested permissions that the user lacks. If the user has too many rules, only the
- * first ones are compared. The check can then reject too much, but it never allows too much.
+ * Returns the requested permissions that the user lacks. Rejects if no missing permission was found
+ * before a limit was reached: the check can reject too much, but it never allows too much.
  */
 async function lacking(
   { index }: ConfirmGrantOptions,
-  { user, namespace }: Grant,
+  grant: Grant,
   wanted: readonly Rule[],
 ): Promise<GrantFailure> {
-  const { rules, error } = heldRules(index, user, { namespace, each: 'role' })
-  return { ...(await inSlices(missingRights(rules, wanted))), error }
+  const { user, namespace, signal, reserve } = grant
+  const errors = new ResolutionErrors()
+  const held = heldRules(index, user, { namespace, each: 'role', errors })
+  const missing = await inSlices(missingRights(held, wanted, { reserve }), new Slices(), signal)
+  if (missing.limit === 'compared' && missing.rights.length === 0) {
+    const why = `the permissions cannot be checked, because the check compares at most ${COMPARED_ENTRIES_MAX} entries of rules`
+    throw refused(grant, `${why}: split the permissions into smaller roles`)
+  }
+  return { ...missing, error: errors.text() }
 }
 
 const refused = ({ resource, object }: Grant, why: string): Error =>
   forbidden({ group: rbacGroup, plural: resource }, object.metadata.name ?? '', why)
 
 /** Whether an update changes nothing, or only fields that the garbage collector changes. */
-function isHousekeeping(object: KubeObject, current: KubeObject | undefined): boolean {
-  if (current === undefined) return false
-  return isSame(withoutHousekeeping(object), withoutHousekeeping(current))
-}
+const isHousekeeping = (object: KubeObject, current: KubeObject): boolean =>
+  isSame(withoutHousekeeping(object), withoutHousekeeping(current))
 
 const withoutHousekeeping = (object: KubeObject): Fields => ({
   ...object,

@@ -8,22 +8,27 @@ import { shownValue } from '../../api/field-fault.ts'
 import { shownItems } from '../../api/go-value.ts'
 import { addAll } from '../../lib/scheduling/long-lists.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
-import { type Rule, urlCovers } from './rule.ts'
+import {
+  ComparedEntries,
+  hasNumber,
+  type HeldRule,
+  type NumberList,
+  RuleNumbers,
+  type WantedRule,
+} from './numbered-rules.ts'
+import type { Rule } from './rule.ts'
 
 /**
- * Maximum number of comparisons between permissions and rules. This number of comparisons takes
- * about half a second. Without a limit, a rule whose lists have a few hundred entries each could
- * have billions of permissions.
+ * Maximum number of list entries that are compared, which takes about a second. Without a limit, a
+ * rule whose lists have a few hundred entries each could have billions of permissions.
  */
-const LOOKS_MAX = 10_000_000
+export const COMPARED_ENTRIES_MAX = 50_000_000
 /** Maximum number of missing permissions to find, which is enough for any error message. */
 const MISSING_MAX = 1_000
 /** Maximum size of a rule that is compared as a whole, in list entries. */
 const WHOLE_MAX = 1_000
-/** Number of comparisons in one step. A step takes a few tens of microseconds. */
-const STEP_LOOKS = 64
-/** Maximum length of a list that is scanned. Longer lists are looked up in a Set. */
-const SCAN_MAX = 16
+/** Number of entries that are compared for a permission: the verb, group, resource and name. */
+const RIGHT_ENTRIES = 4
 /**
  * Maximum length of a name in a message. A thousand missing permissions can share a name of
  * megabytes, which would be quoted for each of them.
@@ -35,54 +40,137 @@ const STEP_SHOWN = 8
 export type MissingRights = {
   /** The missing permissions, as rules that each grant a single permission. */
   readonly rights: readonly Rule[]
-  /** False if a limit was reached, so that more permissions might be missing. */
-  readonly isAll: boolean
+  /** The limit that was reached, so that more permissions might be missing. */
+  readonly limit: 'none' | 'missing' | 'compared'
 }
 
-export type CoversLimits = { readonly looksMax: number; readonly missingMax: number }
+export type CoversOptions = {
+  readonly comparedMax?: number
+  readonly missingMax?: number
+  /** Reserves memory, in bytes. Throws if there is not enough memory. */
+  readonly reserve?: (bytes: number) => void
+}
 
-const checkLimits: CoversLimits = { looksMax: LOOKS_MAX, missingMax: MISSING_MAX }
-
+/** `held` contains one list of rules for each role. It is read only as far as necessary. */
 export function* missingRights(
-  held: readonly Rule[],
+  held: Iterable<readonly Rule[]>,
   wanted: readonly Rule[],
-  { looksMax, missingMax }: CoversLimits = checkLimits,
+  {
+    comparedMax = COMPARED_ENTRIES_MAX,
+    missingMax = MISSING_MAX,
+    reserve = () => undefined,
+  }: CoversOptions = {},
 ): Steps<MissingRights> {
-  const lists = new Lists()
-  const rights: Rule[] = []
-  let looks = 0
-  let yieldAt = STEP_LOOKS
+  const compared = new ComparedEntries(comparedMax, reserve)
+  const numbers = new RuleNumbers(compared)
+  const wantedRules: WantedRule[] = []
   for (const rule of wanted) {
-    let isCovered = false
-    if (isShort(rule)) {
-      // In most cases, a single rule in `held` covers the whole rule, so first compare whole rules.
-      for (const owner of held) {
-        if (++looks >= yieldAt) {
-          yieldAt = looks + STEP_LOOKS
-          yield
-        }
-        isCovered = coversWhole(owner, rule, lists)
-        if (isCovered || looks > looksMax) break
-      }
-    }
-    if (isCovered) continue
+    compared.add(1)
+    if (compared.isStepOver()) yield
+    // A rule without verbs grants no permission.
+    if (rule.verbs.length > 0) wantedRules.push(yield* numbers.wanted(rule))
+  }
+  const owners = new Owners(held, numbers, compared)
+  const rights: Rule[] = []
+  for (const rule of wantedRules) {
+    // In most cases, a single rule in `held` covers the whole rule, so first compare whole rules.
+    if (isShort(rule) && (yield* owners.cover((owner) => owners.coversWhole(owner, rule)))) continue
     for (const right of rightsOf(rule)) {
-      let isHeld = false
-      looks++
-      for (const owner of held) {
-        looks += 'url' in right ? 1 + owner.nonResourceURLs.length : 1
-        if (looks >= yieldAt) {
-          yieldAt = looks + STEP_LOOKS
-          yield
-        }
-        isHeld = covers(owner, right, lists)
-        if (isHeld || looks > looksMax) break
-      }
-      if (looks > looksMax || rights.length >= missingMax) return { rights, isAll: false }
-      if (!isHeld) rights.push(ruleOf(right))
+      const isHeld = yield* owners.cover((owner) => owners.covers(owner, right))
+      if (compared.isOver) return { rights, limit: 'compared' }
+      if (isHeld) continue
+      if (rights.length >= missingMax) return { rights, limit: 'missing' }
+      rights.push(ruleOf(right, numbers))
     }
   }
-  return { rights, isAll: looks <= looksMax }
+  return { rights, limit: compared.isOver ? 'compared' : 'none' }
+}
+
+/** The held rules, which are converted when they are first compared. */
+class Owners {
+  readonly #compared: ComparedEntries
+  readonly #numbers: RuleNumbers
+  readonly #rest: Iterator<HeldRule | undefined>
+  /** The converted rules that can cover a wanted permission. */
+  readonly #rules: HeldRule[] = []
+
+  constructor(held: Iterable<readonly Rule[]>, numbers: RuleNumbers, compared: ComparedEntries) {
+    this.#compared = compared
+    this.#numbers = numbers
+    this.#rest = this.#convert(held)
+  }
+
+  /** Whether a rule passes the test. Does not read further rules if the limit is reached. */
+  *cover(test: (owner: HeldRule) => boolean): Steps<boolean> {
+    for (const owner of this.#rules) {
+      if (test(owner)) return true
+      if (this.#compared.isStepOver()) yield
+      if (this.#compared.isOver) return false
+    }
+    for (;;) {
+      const { done, value: owner } = this.#rest.next()
+      if (done === true) return false
+      if (owner === undefined) yield
+      else if (test(owner)) return true
+    }
+  }
+
+  coversWhole(owner: HeldRule, rule: WantedRule): boolean {
+    return (
+      this.#haveAll(owner.verbs, rule.verbs) &&
+      this.#haveAll(owner.apiGroups, rule.apiGroups) &&
+      this.#haveResources(owner.resources, rule.resources) &&
+      (owner.resourceNames === 'all' ||
+        (rule.resourceNames.length > 0 &&
+          this.#haveAll(owner.resourceNames, rule.resourceNames))) &&
+      this.#haveAll(owner.nonResourceURLs, rule.nonResourceURLs)
+    )
+  }
+
+  covers(owner: HeldRule, right: Right): boolean {
+    this.#compared.add(RIGHT_ENTRIES)
+    if (!hasNumber(owner.verbs, right.verb)) return false
+    if ('path' in right) return hasNumber(owner.nonResourceURLs, right.path)
+    return (
+      hasNumber(owner.apiGroups, right.group) &&
+      this.#numbers.hasResource(owner.resources, right.resource) &&
+      (right.name === undefined
+        ? owner.resourceNames === 'all'
+        : hasNumber(owner.resourceNames, right.name))
+    )
+  }
+
+  #haveAll(held: NumberList, wanted: readonly number[]): boolean {
+    for (const number of wanted) {
+      this.#compared.add(1)
+      if (!hasNumber(held, number)) return false
+    }
+    return true
+  }
+
+  #haveResources(held: NumberList, wanted: readonly number[]): boolean {
+    for (const resource of wanted) {
+      this.#compared.add(1)
+      if (!this.#numbers.hasResource(held, resource)) return false
+    }
+    return true
+  }
+
+  /** Yields undefined where the work can pause. */
+  *#convert(held: Iterable<readonly Rule[]>): Generator<HeldRule | undefined> {
+    for (const rules of held) {
+      this.#compared.add(1)
+      if (this.#compared.isStepOver()) yield undefined
+      for (const rule of rules) {
+        const owner = yield* this.#numbers.held(rule)
+        if (this.#compared.isOver) return
+        if (owner === undefined) continue
+        this.#compared.addStored()
+        this.#rules.push(owner)
+        yield owner
+      }
+    }
+  }
 }
 
 /** Formats missing permissions as sorted lines, without duplicates. */
@@ -145,12 +233,12 @@ export const quoteList = (list: readonly string[]): string =>
 
 type Right =
   | {
-      readonly verb: string
-      readonly group: string
-      readonly resource: string
-      readonly name: string | undefined
+      readonly verb: number
+      readonly group: number
+      readonly resource: number
+      readonly name: number | undefined
     }
-  | { readonly verb: string; readonly url: string }
+  | { readonly verb: number; readonly path: number }
 
 function* rightsOf({
   verbs,
@@ -158,85 +246,23 @@ function* rightsOf({
   resources,
   resourceNames,
   nonResourceURLs,
-}: Rule): Generator<Right> {
-  // A rule without verbs grants no permission. Returning early avoids iterating over its other
-  // lists, which may be long.
-  if (verbs.length === 0) return
+}: WantedRule): Generator<Right> {
   const names = resourceNames.length === 0 ? [undefined] : resourceNames
   for (const group of apiGroups) {
     for (const resource of resources) {
       for (const verb of verbs) for (const name of names) yield { verb, group, resource, name }
     }
   }
-  for (const url of nonResourceURLs) for (const verb of verbs) yield { verb, url }
+  for (const path of nonResourceURLs) for (const verb of verbs) yield { verb, path }
 }
 
-function covers(owner: Rule, right: Right, lists: Lists): boolean {
-  if (!lists.hasOrAll(owner.verbs, right.verb)) return false
-  if ('url' in right) {
-    return (
-      owner.resourceNames.length === 0 &&
-      owner.nonResourceURLs.some((url) => urlCovers(url, right.url))
-    )
-  }
-  return (
-    lists.hasOrAll(owner.apiGroups, right.group) &&
-    lists.hasResource(owner.resources, right.resource) &&
-    (owner.resourceNames.length === 0 ||
-      (right.name !== undefined && lists.has(owner.resourceNames, right.name)))
-  )
-}
-
-function coversWhole(owner: Rule, rule: Rule, lists: Lists): boolean {
-  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule
-  return (
-    verbs.every((verb) => lists.hasOrAll(owner.verbs, verb)) &&
-    apiGroups.every((group) => lists.hasOrAll(owner.apiGroups, group)) &&
-    resources.every((resource) => lists.hasResource(owner.resources, resource)) &&
-    (owner.resourceNames.length === 0 ||
-      (resourceNames.length > 0 &&
-        resourceNames.every((name) => lists.has(owner.resourceNames, name)))) &&
-    // If the lists of paths are long, the rules are not compared as a whole, but permission by
-    // permission.
-    nonResourceURLs.length * owner.nonResourceURLs.length <= WHOLE_MAX &&
-    // limit: the condition above ensures that there are at most WHOLE_MAX comparisons
-    nonResourceURLs.every((path) => owner.nonResourceURLs.some((url) => urlCovers(url, path)))
-  )
-}
-
-/**
- * Looks up values in lists. Builds a Set for each long list, because many values are looked up in
- * the same list.
- */
-class Lists {
-  readonly #sets = new Map<readonly string[], ReadonlySet<string>>()
-
-  has(list: readonly string[], value: string): boolean {
-    if (list.length <= SCAN_MAX) return list.includes(value)
-    let set = this.#sets.get(list)
-    if (set === undefined) {
-      set = new Set(list)
-      this.#sets.set(list, set)
-    }
-    return set.has(value)
-  }
-
-  hasOrAll(list: readonly string[], value: string): boolean {
-    return this.has(list, value) || this.has(list, '*')
-  }
-
-  /**
-   * Whether the list contains the resource, `*`, or, for a subresource such as `pods/log`, the same
-   * subresource of any resource (`*\/log`).
-   */
-  hasResource(list: readonly string[], resource: string): boolean {
-    if (this.hasOrAll(list, resource)) return true
-    const slash = resource.indexOf('/')
-    return slash !== -1 && this.has(list, `*${resource.slice(slash)}`)
-  }
-}
-
-const isShort = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): boolean =>
+const isShort = ({
+  verbs,
+  apiGroups,
+  resources,
+  resourceNames,
+  nonResourceURLs,
+}: WantedRule): boolean =>
   verbs.length +
     apiGroups.length +
     resources.length +
@@ -244,16 +270,16 @@ const isShort = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }
     nonResourceURLs.length <=
   WHOLE_MAX
 
-function ruleOf(right: Right): Rule {
+function ruleOf(right: Right, numbers: RuleNumbers): Rule {
   const none = { apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] }
-  const verbs = [right.verb]
-  if ('url' in right) return { ...none, verbs, nonResourceURLs: [right.url] }
+  const verbs = [numbers.textOf(right.verb)]
+  if ('path' in right) return { ...none, verbs, nonResourceURLs: [numbers.textOf(right.path)] }
   const { group, resource, name } = right
   return {
     ...none,
     verbs,
-    apiGroups: [group],
-    resources: [resource],
-    resourceNames: name === undefined ? [] : [name],
+    apiGroups: [numbers.textOf(group)],
+    resources: [numbers.textOf(resource)],
+    resourceNames: name === undefined ? [] : [numbers.textOf(name)],
   }
 }

@@ -50,9 +50,9 @@ function allSubjects(current: Fields, wanted: Fields): Json {
 
 async function roleContent(current: Fields, wanted: Fields): Promise<Fields> {
   // Default roles are short, so the number of comparisons need not be limited.
-  const noLimits = { looksMax: Infinity, missingMax: Infinity }
+  const noLimits = { comparedMax: Infinity, missingMax: Infinity }
   const { rights } = await inSlices(
-    missingRights(readRules(current['rules']), readRules(wanted['rules']), noLimits),
+    missingRights([readRules(current['rules'])], readRules(wanted['rules']), noLimits),
   )
   const lacking = rights.map((right) =>
     Object.fromEntries(Object.entries(right).filter(([, list]) => list.length > 0)),

@@ -75,6 +75,24 @@ export class RoleIndex {
   }
 
   /**
+   * Yields the bindings that `visit` visits, each of them once. Also yields undefined, so that the
+   * caller can pause. The index can change between two bindings.
+   */
+  *bindingsIn(user: User, namespace: string): Generator<Binding | undefined> {
+    const visitor = { user, firsts: firstsOf(user), see: () => true }
+    const groups = [...new Set(user.groups)].map((name) => ({ name, isGroup: true }))
+    for (const place of namespace === '' ? [''] : ['', namespace]) {
+      const bindings = this.#byNamespace.get(place)
+      if (bindings === undefined) continue
+      for (const identity of [{ name: user.name, isGroup: false }, ...groups]) {
+        const found = bindings.get(identity.name) ?? []
+        for (const binding of 'name' in found ? [found] : found)
+          yield visitOne(binding, visitor, identity) ? binding : undefined
+      }
+    }
+  }
+
+  /**
    * Yields the bindings of the user in batches. The first batch has the ClusterRoleBindings, and
    * each further batch has the RoleBindings of one namespace. A batch has at most `max` bindings.
    */

@@ -84,10 +84,16 @@ export const coversResource = (list: readonly string[], resource: string, ofAny:
  */
 export function urlCovers(pattern: string, path: string): boolean {
   if (pattern === path) return true
-  if (!pattern.endsWith('*')) return false
+  const prefix = urlPrefixOf(pattern)
+  return prefix !== undefined && path.startsWith(prefix)
+}
+
+/** Returns a pattern without the stars at its end, or undefined if it does not end with a star. */
+export function urlPrefixOf(pattern: string): string | undefined {
+  if (!pattern.endsWith('*')) return undefined
   let end = pattern.length
   while (end > 0 && pattern.charCodeAt(end - 1) === STAR) end--
-  return path.startsWith(pattern.slice(0, end))
+  return pattern.slice(0, end)
 }
 
 const STAR = 0x2a

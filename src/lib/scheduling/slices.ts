@@ -34,14 +34,21 @@ export type Steps<T> = Generator<undefined, T, void>
 
 /**
  * Runs the work, and yields to the event loop whenever a slice is over. Expensive work starts in a
- * new tick.
+ * new tick. Rejects with the reason of the signal if it is aborted.
  */
-export async function inSlices<T>(steps: Steps<T>, slices = new Slices()): Promise<T> {
+export async function inSlices<T>(
+  steps: Steps<T>,
+  slices = new Slices(),
+  signal?: AbortSignal,
+): Promise<T> {
   if (slices.isExpensive) await slices.turn()
+  signal?.throwIfAborted()
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
-    if (slices.isOver) await slices.turn()
+    if (!slices.isOver) continue
+    await slices.turn()
+    signal?.throwIfAborted()
   }
 }
 

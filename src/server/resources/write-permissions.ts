@@ -10,6 +10,7 @@ import type { RolesInformer } from '../../access/rbac/roles-informer.ts'
 import type { RoleResource } from '../../access/rbac/role.ts'
 import { assert } from '../../lib/errors.ts'
 import type { WritePermissions } from '../../request/verbs/access.ts'
+import { holdObject } from '../../request/verbs/hold-values.ts'
 
 export const createConfirmGrant =
   (
@@ -17,7 +18,7 @@ export const createConfirmGrant =
     plural: RoleResource,
     authorize: Authorize,
   ): NonNullable<WritePermissions['confirmGrant']> =>
-  ({ user, namespace, context }, object, current) => {
+  ({ user, namespace, context, http }, object, current) => {
     const { info, signal } = context
     assert(info.kind === 'resource', 'objects are written by paths of resources')
     const parts = {
@@ -33,6 +34,8 @@ export const createConfirmGrant =
       object,
       current,
       signal,
+      inParts: context.isLarge ? (work) => context.inParts(work) : undefined,
+      reserve: (bytes) => holdObject(http, bytes),
     })
   }
 

@@ -1,0 +1,217 @@
+/**
+ * Rules for the escalation check, with numbers instead of strings. Only the strings of the wanted
+ * rules have numbers. The other entries of a held rule are left out, because they cannot cover a
+ * wanted permission. Thus the check needs no memory for them, and the time of a comparison does not
+ * depend on the length of strings.
+ */
+import type { Steps } from '../../lib/scheduling/slices.ts'
+import { type Rule, urlPrefixOf } from './rule.ts'
+
+/** Maximum length of a list that is scanned. Longer lists are looked up in a Set. */
+const SCAN_MAX = 16
+/** Number of compared entries in one step. A step takes a few tens of microseconds. */
+const STEP_ENTRIES = 1024
+/** Number of characters that take as long to read as an entry takes to compare. */
+const ENTRY_CHARACTERS = 256
+/** Number of compared entries that take as long as matching a path with a pattern. */
+const PATH_ENTRIES = 4
+/** Number of compared entries that take as long as storing an entry. */
+const STORED_ENTRIES = 8
+/** Memory of a stored entry: a number in a list or a Set, or a string in a Map. */
+const STORED_BYTES = 64
+/** Number of entries for which memory is reserved at once. No memory is reserved for fewer. */
+const RESERVED_ENTRIES = 16_384
+
+/** Counts the entries of lists that a check has compared, and reserves memory for stored ones. */
+export class ComparedEntries {
+  readonly #max: number
+  readonly #reserve: (bytes: number) => void
+  #count = 0
+  #stored = 0
+  #stepEnd = STEP_ENTRIES
+
+  /** `reserve` reserves memory. It throws if there is not enough memory. */
+  constructor(max: number, reserve: (bytes: number) => void) {
+    this.#max = max
+    this.#reserve = reserve
+  }
+
+  get isOver(): boolean {
+    return this.#count > this.#max
+  }
+
+  add(entries: number): void {
+    this.#count += entries
+  }
+
+  addText(text: string): void {
+    this.#count += 1 + Math.floor(text.length / ENTRY_CHARACTERS)
+  }
+
+  addStored(): void {
+    this.#count += STORED_ENTRIES
+    if (++this.#stored % RESERVED_ENTRIES === 0) this.#reserve(RESERVED_ENTRIES * STORED_BYTES)
+  }
+
+  /** Whether the current step is over, so that the caller should yield. Begins the next step. */
+  isStepOver(): boolean {
+    if (this.#count < this.#stepEnd) return false
+    this.#stepEnd = this.#count + STEP_ENTRIES
+    return true
+  }
+}
+
+export type WantedRule = { readonly [list in keyof Rule]: readonly number[] }
+
+/** The entries of a list that have numbers, or `all` for a list that matches any value. */
+export type NumberList = 'all' | readonly number[] | ReadonlySet<number>
+
+/** Like a rule, but the paths are the wanted paths that the patterns of the rule cover. */
+export type HeldRule = { readonly [list in keyof Rule]: NumberList }
+
+export const hasNumber = (list: NumberList, number: number): boolean =>
+  list === 'all' || ('has' in list ? list.has(number) : list.includes(number))
+
+const none: readonly number[] = []
+const isNone = (list: NumberList): boolean => list === none
+
+export class RuleNumbers {
+  readonly #compared: ComparedEntries
+  readonly #numbers = new Map<string, number>()
+  readonly #texts: string[] = []
+  /** The number of the pattern `*\/log`, by the number of a resource such as `pods/log`. */
+  readonly #patterns = new Map<number, number>()
+  readonly #paths = new Set<number>()
+  readonly #star: number
+
+  constructor(compared: ComparedEntries) {
+    this.#compared = compared
+    this.#star = this.#add('*')
+  }
+
+  textOf(number: number): string {
+    return this.#texts[number] ?? ''
+  }
+
+  hasResource(list: NumberList, resource: number): boolean {
+    if (hasNumber(list, resource)) return true
+    const pattern = this.#patterns.get(resource)
+    return pattern !== undefined && hasNumber(list, pattern)
+  }
+
+  /** Converts a wanted rule. All wanted rules must be converted before the first held rule. */
+  *wanted(rule: Rule): Steps<WantedRule> {
+    const resources = yield* this.#numbersOf(rule.resources)
+    for (const resource of resources) {
+      this.#addPattern(resource)
+      if (this.#compared.isStepOver()) yield
+    }
+    const nonResourceURLs = yield* this.#numbersOf(rule.nonResourceURLs)
+    for (const path of nonResourceURLs) this.#paths.add(path)
+    return {
+      verbs: yield* this.#numbersOf(rule.verbs),
+      apiGroups: yield* this.#numbersOf(rule.apiGroups),
+      resources,
+      resourceNames: yield* this.#numbersOf(rule.resourceNames),
+      nonResourceURLs,
+    }
+  }
+
+  /** Converts a held rule. Returns undefined if it covers no wanted permission. */
+  *held(rule: Rule): Steps<HeldRule | undefined> {
+    const verbs = yield* this.#known(rule.verbs)
+    if (isNone(verbs)) return undefined
+    const apiGroups = yield* this.#known(rule.apiGroups)
+    const resources = isNone(apiGroups) ? none : yield* this.#known(rule.resources)
+    const hasNames = rule.resourceNames.length > 0
+    const resourceNames = hasNames ? yield* this.#known(rule.resourceNames, false) : 'all'
+    const nonResourceURLs = hasNames ? none : yield* this.#covered(rule.nonResourceURLs)
+    if ((isNone(resources) || isNone(resourceNames)) && isNone(nonResourceURLs)) return undefined
+    return { verbs, apiGroups, resources, resourceNames, nonResourceURLs }
+  }
+
+  #add(text: string): number {
+    const known = this.#numbers.get(text)
+    if (known !== undefined) return known
+    const number = this.#texts.push(text) - 1
+    this.#numbers.set(text, number)
+    this.#compared.addStored()
+    return number
+  }
+
+  #addPattern(resource: number): void {
+    const text = this.textOf(resource)
+    const slash = text.indexOf('/')
+    if (slash !== -1) this.#patterns.set(resource, this.#add(`*${text.slice(slash)}`))
+  }
+
+  *#numbersOf(list: readonly string[]): Steps<readonly number[]> {
+    const numbers: number[] = []
+    for (const text of list) {
+      this.#compared.addText(text)
+      if (this.#compared.isStepOver()) yield
+      if (this.#compared.isOver) break
+      this.#compared.addStored()
+      numbers.push(this.#add(text))
+    }
+    return numbers
+  }
+
+  /** Returns the entries that have numbers, or `all` if an entry is a star that is a pattern. */
+  *#known(list: readonly string[], hasStar = true): Steps<NumberList> {
+    const known = new NumberCollection(this.#compared)
+    for (const text of list) {
+      this.#compared.addText(text)
+      if (this.#compared.isStepOver()) yield
+      if (this.#compared.isOver) break
+      const number = this.#numbers.get(text)
+      if (number === this.#star && hasStar) return 'all'
+      if (number !== undefined) known.add(number)
+    }
+    return known.list
+  }
+
+  /** Returns the wanted paths that the patterns cover. */
+  *#covered(patterns: readonly string[]): Steps<NumberList> {
+    const covered = new NumberCollection(this.#compared)
+    for (const pattern of patterns) {
+      this.#compared.addText(pattern)
+      if (this.#compared.isStepOver()) yield
+      if (this.#compared.isOver) break
+      const number = this.#numbers.get(pattern)
+      if (number !== undefined && this.#paths.has(number)) covered.add(number)
+      const prefix = urlPrefixOf(pattern)
+      if (prefix === undefined) continue
+      for (const path of this.#paths) {
+        this.#compared.addText(prefix)
+        this.#compared.add(PATH_ENTRIES)
+        if (this.#compared.isStepOver()) yield
+        if (this.textOf(path).startsWith(prefix)) covered.add(path)
+      }
+    }
+    return covered.list
+  }
+}
+
+/** Collects different numbers, in an array while there are few of them. */
+class NumberCollection {
+  readonly #compared: ComparedEntries
+  #few: number[] | undefined
+  #many: Set<number> | undefined
+
+  constructor(compared: ComparedEntries) {
+    this.#compared = compared
+  }
+
+  get list(): readonly number[] | ReadonlySet<number> {
+    return this.#many ?? this.#few ?? none
+  }
+
+  add(number: number): void {
+    if (hasNumber(this.list, number)) return
+    this.#compared.addStored()
+    this.#few ??= []
+    if (this.#many !== undefined) this.#many.add(number)
+    else if (this.#few.push(number) > SCAN_MAX) this.#many = new Set(this.#few)
+  }
+}
