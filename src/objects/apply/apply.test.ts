@@ -4,12 +4,13 @@ import fc from 'fast-check'
 import { ApiError } from '../../api/errors.ts'
 import { type Fields, fieldsOf, type Json } from '../../api/object.ts'
 import { printSorted } from '../codec/json.ts'
+import { inParts, unsteadyWork } from '../../lib/scheduling/parts.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
 import { applyOver } from './apply.ts'
 import { Differences } from './differences.ts'
 import { type FieldSet, noFields, union } from './field-set.ts'
 import { printFieldsV1 } from './fields-v1.ts'
-import { type Owner, type Owners, printOwners, type Writer } from './managers.ts'
+import { identityOf, type Owner, type Owners, printOwners, type Writer } from './managers.ts'
 import { type MergeType, structField, type StructMerge } from './merge-type.ts'
 import { appliedSet } from './owned.ts'
 import { recordUpdate } from './record.ts'
@@ -282,4 +283,29 @@ test('an apply that is divided into parts finds the conflicts in every version',
     applyOver(application(new ShortSlices(undefined, { isExpensive: true }))),
     conflict,
   )
+})
+
+test('an update that is divided into parts records the same owners', async () => {
+  const live: Fields = { labels: labels('a') }
+  const after: Fields = { labels: labels('b'), two: 'x' }
+  const owners = new Map(
+    ['a', 'b'].map((manager) => {
+      const owner = ownerOf(manager, version, { labels: labels('a') })
+      return [identityOf(owner), owner]
+    }),
+  )
+  const record = (): string => {
+    const differences = new Differences(() => ({ type, before: live, after }), noFields)
+    const writer = writerOf('me', 'Update')
+    const left = recordUpdate(owners, { writer, now: '2001-01-01T00:00:00Z', differences })
+    return printSorted([...(printOwners(left) ?? [])])
+  }
+  const { report } = unsteadyWork
+  unsteadyWork.report = assert.fail
+  try {
+    const slices = new ShortSlices(undefined, { isExpensive: true })
+    assert.equal(await inParts(record, slices), record())
+  } finally {
+    unsteadyWork.report = report
+  }
 })

@@ -5,7 +5,7 @@
 import type { Fields } from '../../api/object.ts'
 import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
 import { difference, type FieldSet, intersection, isEmptySet, noFields } from './field-set.ts'
-import { eachItem, once } from '../../lib/scheduling/parts.ts'
+import { eachItem, isDivided, once } from '../../lib/scheduling/parts.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { StructMerge } from './merge-type.ts'
 
@@ -108,7 +108,7 @@ export class Differences {
    * Managers whose version no longer exists are dropped. The entry of `writer` is not changed.
    */
   release(owners: Owners, writer?: string): Map<string, Owner> {
-    return eachItem(
+    const kept = eachItem(
       'owners after the write',
       [...owners],
       (): Map<string, Owner> => new Map(),
@@ -126,5 +126,7 @@ export class Differences {
         return true
       },
     )
+    // The loop uses this map again when the work continues, so return a copy that can be changed.
+    return isDivided() ? new Map(kept) : kept
   }
 }
