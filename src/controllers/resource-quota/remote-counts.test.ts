@@ -41,6 +41,7 @@ function counting(
     accessOf,
     metrics,
     openCharges,
+    hasReplicas: false,
     gates,
     clock: systemClock,
     log: silent,
