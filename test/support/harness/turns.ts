@@ -10,8 +10,11 @@ export async function turnsDuring(work: () => Promise<void>): Promise<number> {
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  await work()
-  isDone = true
+  try {
+    await work()
+  } finally {
+    isDone = true
+  }
   return turns
 }
 
@@ -30,8 +33,11 @@ export async function longestTurnMs(work: () => Promise<void>): Promise<number> 
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  await work()
-  isDone = true
+  try {
+    await work()
+  } finally {
+    isDone = true
+  }
   count()
   return longestMs
 }
