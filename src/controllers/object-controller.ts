@@ -2,7 +2,7 @@
  * The common part of small controllers: processes each relevant object of one resource when it is
  * created and whenever it changes.
  */
-import type { Fields, Json, KubeObject } from '../api/object.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import type { ApiResponse } from '../api/request.ts'
@@ -56,14 +56,8 @@ export type WriteObject = {
   readonly update: (object: KubeObject, subresource?: string) => Promise<Outcome>
   /** Updates a subresource by a forced server-side apply with this field manager. */
   readonly apply: (subresource: string, body: Fields, manager: string) => Promise<Outcome>
-  /**
-   * Deletes the object if it still has the same uid. `options` adds or replaces fields of the
-   * DeleteOptions.
-   */
-  readonly delete: (
-    object: KubeObject,
-    options?: { readonly [field: string]: Json },
-  ) => Promise<Outcome>
+  /** Deletes the object, unless it has changed. `options` adds fields to the DeleteOptions. */
+  readonly delete: (options?: Fields) => Promise<Outcome>
 }
 
 /** Delay before an object is processed again because another client has changed it. */
@@ -148,7 +142,7 @@ export class ObjectController implements AsyncDisposable {
     if (source === undefined || object === undefined || !this.#keys.has(key)) return undefined
     const { handle } = this.#options
     const { signal } = this.#stopping
-    const { namespace, name = '', uid = '' } = object.metadata
+    const { namespace, name = '', uid = '', resourceVersion = '' } = object.metadata
     const path = objectPath(source.resource, namespace, name)
     let hasChanged = false
     const noted = (response: ApiResponse): Outcome => {
@@ -172,8 +166,9 @@ export class ObjectController implements AsyncDisposable {
         }
         return noted(await request(handle, sent))
       },
-      delete: async (_, options = {}) => {
-        const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid }, ...options }
+      delete: async (options) => {
+        const preconditions = { uid, resourceVersion }
+        const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, ...options }
         return noted(await request(handle, { method: 'DELETE', path, body, signal }))
       },
     })
@@ -181,7 +176,7 @@ export class ObjectController implements AsyncDisposable {
     if (!this.#keys.has(key)) return undefined
     if (!hasChanged) return againMs
     const now = (await source.reader.get(key, 'latest')).item
-    requireChange(path, object.metadata.resourceVersion, now && String(now.revision))
+    requireChange(path, resourceVersion, now && String(now.revision))
     return CHANGED_MS
   }
 }

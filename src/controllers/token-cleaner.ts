@@ -21,7 +21,7 @@ export const cleanTokens = (
         if (expiryMs === undefined) return undefined
         const leftMs = expiryMs - wallMs()
         if (leftMs > 0) return leftMs
-        await write.delete(secret)
+        await write.delete()
         return undefined
       },
     },

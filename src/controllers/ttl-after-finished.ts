@@ -27,11 +27,7 @@ const concernOf = (wallMs: () => number): Concern => ({
     if (expiryMs === undefined || job.metadata.deletionTimestamp !== undefined) return undefined
     const leftMs = expiryMs - wallMs()
     if (leftMs > 0) return leftMs
-    const preconditions = {
-      uid: job.metadata.uid ?? '',
-      resourceVersion: job.metadata.resourceVersion ?? '',
-    }
-    await write.delete(job, { preconditions, propagationPolicy: 'Foreground' })
+    await write.delete({ propagationPolicy: 'Foreground' })
     return undefined
   },
 })

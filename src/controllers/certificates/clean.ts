@@ -26,7 +26,7 @@ export const cleanRequests = (
       work: async (object, write) => {
         const leftMs = endOf(object) - wallMs()
         if (leftMs > 0) return leftMs === Infinity ? undefined : leftMs
-        await write.delete(object)
+        await write.delete()
         return undefined
       },
     },
