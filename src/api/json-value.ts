@@ -231,7 +231,7 @@ const CHARACTERS_PER_STEP = 32 << 10
 /**
  * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The nesting
  * depth is not limited, because the limit applies to single objects and the value can be a list of
- * objects. Fails with a JsonSyntaxError.
+ * objects. Fails with a JsonSyntaxError if the bytes are not JSON.
  */
 export function* parseInSteps(bytes: Buffer): Steps<Json> {
   const scanner = new JsonScanner(bytes.toString('utf8'))

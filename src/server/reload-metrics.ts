@@ -16,7 +16,7 @@ export function addReloadMetrics(
 ): void {
   const about = (name: string, help: string) => ({
     name: `apiserver_${what}_config_controller_${name}`,
-    help: `${help} of ${what} configuration split by status and apiserver identity.`,
+    help: `${help} of the ${what} configuration, by status and API server.`,
     labels: ['apiserver_id_hash', 'status'],
   })
   const total = metrics.counter(
@@ -29,7 +29,7 @@ export function addReloadMetrics(
   const earlier = (outcome: string) =>
     metrics.counter({
       name: `apiserver_encryption_config_controller_automatic_reload_${outcome}_total`,
-      help: 'Automatic reloads of encryption configuration, by apiserver identity.',
+      help: 'Number of automatic reloads of the encryption configuration, by API server.',
       labels: ['apiserver_id_hash'],
       deprecatedSince: '1.30.0',
     })

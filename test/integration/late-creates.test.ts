@@ -70,7 +70,7 @@ test('a create of a custom resource is rejected if its definition is deleted in 
   assert.deepEqual(list.items, [])
 })
 
-test('a replica that was paused during a create stores nothing in a namespace that is gone', async () => {
+test('a replica that was paused during a create stores nothing in a namespace that no longer exists', async () => {
   await using hook = await HoldingWebhook.start()
   await using etcd = await startEtcd()
   await using one = await startKeelson({

@@ -92,7 +92,7 @@ test('pods are charged for their requests, and never exceed the quota', async ()
   assert.deepEqual(await usedOf(path, 'q'), { pods: '25', 'requests.cpu': '5' })
 })
 
-test('the smaller of two quotas limits the number of objects, and both are charged equally', async () => {
+test('the smaller of two quotas limits the number of objects, and both are charged the same amount', async () => {
   const path = await limited('twice', { a: { secrets: '50' }, b: { 'count/secrets': '30' } })
   const made = await Promise.all(
     Array.from({ length: WRITERS }, (_, at) =>

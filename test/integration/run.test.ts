@@ -1,6 +1,6 @@
 /**
- * Tests `keelson run`: the command gets a server of its own and passes its exit status on, and
- * nothing remains, however the command or Keelson itself ends.
+ * Tests `keelson run`: the command gets its own server, and `keelson run` exits with the command's
+ * status. No process and no file remains, regardless of how the command or Keelson ends.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'

@@ -33,7 +33,7 @@ const lacks = async (program: string, ...args: readonly string[]): Promise<strin
 const go = async (cwd: string, ...args: readonly string[]): Promise<string> =>
   (await run('go', args, { ...limits, cwd, env })).stdout
 
-test('each case has a name of its own', () => {
+test('the names of all cases are different', () => {
   assert.equal(new Set(names).size, names.length)
 })
 

@@ -57,25 +57,25 @@ export class AuthenticationMetrics {
       .histogram(
         {
           name: 'apiserver_client_certificate_expiration_seconds',
-          help: 'Distribution of the remaining lifetime on the certificate used to authenticate a request.',
+          help: 'Remaining lifetime in seconds of the client certificate that authenticated a request.',
         },
         lifetimeBounds,
       )
       .with()
     this.#users = metrics.counter({
       name: 'authenticated_user_requests',
-      help: 'Counter of authenticated requests broken out by username.',
+      help: 'Number of authenticated requests, by user name.',
       labels: ['username'],
     })
     this.#attempts = metrics.counter({
       name: 'authentication_attempts',
-      help: 'Counter of authenticated attempts.',
+      help: 'Number of authentication attempts, by result.',
       labels: ['result'],
     })
     this.#seconds = metrics.histogram(
       {
         name: 'authentication_duration_seconds',
-        help: 'Authentication duration in seconds broken out by result.',
+        help: 'Duration of authentication in seconds, by result.',
         labels: ['result'],
       },
       attemptBounds,

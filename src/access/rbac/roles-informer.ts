@@ -59,7 +59,7 @@ export class RolesInformer implements AsyncDisposable {
 
   /**
    * Resolves when the index contains everything that any server acknowledged to a client before the
-   * call. Rejects with a StorageError.
+   * call. Rejects with a StorageError if the storage does not respond.
    */
   async latest(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#resources.values()].map((followed) => followed.latest(signal)))
@@ -127,8 +127,8 @@ export class RolesInformer implements AsyncDisposable {
 }
 
 /**
- * Maximum size of a role that is read at once, in rules or in entries of a rule. Larger roles are
- * read in steps.
+ * Maximum size of a role that is read in one step, in rules or in entries of a rule. Larger roles
+ * are read in steps.
  */
 const ITEMS_MAX = 256
 

@@ -46,9 +46,9 @@ export class CoordinatedElection implements AsyncDisposable {
   readonly #candidates: Source
   readonly #leases: Source
   readonly #informers: Informer<LeaseReference>
-  /** The election of each candidate, by the candidate's key. */
+  /** The Lease for which each candidate stands, by the candidate's key. */
   readonly #kept = new Map<string, LeaseReference>()
-  /** The keys of the candidates in each election. */
+  /** The keys of the candidates for each Lease, by the key of the Lease. */
   readonly #elections = new Map<string, Set<string>>()
 
   /** Starts the controller. Returns undefined if LeaseCandidates are not served. */

@@ -40,7 +40,7 @@ function run(steps: Steps<void> | undefined): void {
 class GraphFixture {
   readonly objects = new Map<Key, ObjectHead>()
   readonly suspects = new Set<Key>()
-  /** The suspects that the graph reports in steps. */
+  /** The objects that the graph reports in steps as possible garbage. */
   readonly lists: Generator<Key, void, void>[] = []
   readonly orphaning = new Set<Key>()
   readonly graph = new Graph({

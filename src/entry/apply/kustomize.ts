@@ -22,8 +22,8 @@ const commands = [
 export type KustomizeOutput = { readonly text: string; readonly command: string }
 
 /**
- * Returns the manifests of a kustomization. Throws an Error that says what to do. If the signal is
- * aborted, the program is ended.
+ * Returns the manifests of a kustomization. If no program can build it, throws an Error that says
+ * what to do. If the signal is aborted, the program is stopped.
  */
 export async function buildKustomization(
   folder: string,

@@ -2,7 +2,7 @@ import { parseJson } from '../../api/json-value.ts'
 import { fieldsOf, type Json } from '../../api/object.ts'
 import type { EngineState, MemoryEngine } from '../../storage/memory/memory-engine.ts'
 
-/** The state of a cluster at one moment. It shares unchanged objects with the cluster. */
+/** The state of a cluster at a point in time. It shares unchanged objects with the cluster. */
 export class Snapshot {
   readonly #state: EngineState
   readonly #engine: MemoryEngine

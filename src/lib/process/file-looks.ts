@@ -11,7 +11,7 @@ import { systemTimers, type Timer, type Timers } from '../time/timers.ts'
 const LOOK_MS = 60_000
 /**
  * Delay after the last event. Several files are often renewed together, and each of them causes
- * several events.
+ * several events of the file system.
  */
 const SETTLE_MS = 100
 

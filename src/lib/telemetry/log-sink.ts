@@ -60,7 +60,7 @@ export class LogSink {
 
 /**
  * Returns a function that writes lines to a stream. It does not wait for the reader of a pipe. If
- * the disk is full or the reader is gone, lines are lost without an error.
+ * the disk is full or the reader has exited, lines are lost without an error.
  */
 export function linesTo(stream: Writable): (line: string) => void {
   stream.on('error', () => undefined)

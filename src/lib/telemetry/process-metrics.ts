@@ -137,7 +137,7 @@ function createTicks(metrics: Metrics, log: Log): Ticks {
   const histogram = metrics.histogram(
     {
       name: 'keelson_event_loop_tick_seconds',
-      help: 'CPU time of the main thread per turn of the event loop, excluding garbage collection.',
+      help: 'CPU time of the main thread per tick of the event loop, excluding garbage collection.',
     },
     tickBounds,
   )

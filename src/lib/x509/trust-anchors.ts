@@ -75,10 +75,11 @@ export function hasKnownKey(block: Buffer | string): boolean {
 export type ServerTrustAnchors = { readonly ca: string[]; readonly allowPartialTrustChain: true }
 
 /**
- * Returns the trust anchors by which a TLS server verifies clients, for the `ca` option. Fails with
- * the errors of parseCertificates. The anchors are in OpenSSL's TRUSTED CERTIFICATE form, which
- * contains the certificate and the usages for which it is trusted (`openssl x509 -addtrust`).
- * `allowPartialTrustChain` would have the same effect, but Node's tls.Server does not pass it on.
+ * Returns the trust anchors by which a TLS server verifies clients, for the `ca` option. Fails,
+ * like parseCertificates, if a certificate cannot be parsed. The anchors are in OpenSSL's TRUSTED
+ * CERTIFICATE form, which contains the certificate and the usages for which it is trusted (`openssl
+ * x509 -addtrust`). `allowPartialTrustChain` would have the same effect, but Node's tls.Server does
+ * not pass it on.
  */
 export function clientTrustAnchors(text: string): string {
   const trust = sequence(sequence(objectId(clientAuth)))

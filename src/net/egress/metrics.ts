@@ -48,14 +48,14 @@ export class DialerMetrics {
     const dialer = 'apiserver_egress_dialer_dial'
     this.#starts = metrics.counter({
       name: `${dialer}_start_total`,
-      help: 'Dial starts, labeled by the protocol (http-connect or grpc) and transport (tcp or uds).',
+      help: 'Number of connections that were started through a proxy, by protocol (http-connect or grpc) and transport (tcp or uds).',
       stability: 'ALPHA',
       labels,
     })
     this.#durations = metrics.histogram(
       {
         name: `${dialer}_duration_seconds`,
-        help: 'Dial latency histogram in seconds, labeled by the protocol (http-connect or grpc), transport (tcp or uds)',
+        help: 'Time in seconds to open a connection through a proxy, by protocol (http-connect or grpc) and transport (tcp or uds).',
         stability: 'ALPHA',
         labels,
       },
@@ -63,24 +63,24 @@ export class DialerMetrics {
     )
     this.#failures = metrics.counter({
       name: `${dialer}_failure_count`,
-      help: 'Dial failure count, labeled by the protocol (http-connect or grpc), transport (tcp or uds), and stage (connect or proxy). The stage indicates at which stage the dial failed',
+      help: 'Number of connections through a proxy that could not be opened, by protocol (http-connect or grpc), transport (tcp or uds) and the stage that failed (connect or proxy).',
       stability: 'ALPHA',
       labels: ['protocol', 'stage', 'transport'],
     })
     const client = 'konnectivity_network_proxy_client'
     this.#tunnelFailures = metrics.counter({
       name: `${client}_dial_failure_total`,
-      help: 'Number of dial failures observed, by reason (example: remote endpoint error)',
+      help: 'Number of failed dials through konnectivity, by reason.',
       labels: ['reason'],
     })
     this.#packets = metrics.counter({
       name: `${client}_stream_packets_total`,
-      help: 'Count of packets processed, by segment and packet type (example: from_client, DIAL_REQ)',
+      help: 'Number of packets exchanged with konnectivity, by direction (segment) and packet type.',
       labels: ['packet_type', 'segment'],
     })
     this.#tunnels = metrics.gauge({
       name: `${client}_client_connections`,
-      help: 'Number of open client connections, by status (Example: dialing)',
+      help: 'Number of tunnels through konnectivity, by status.',
       labels: ['status'],
     })
   }

@@ -85,8 +85,8 @@ export type ConnectionOptions = {
 export class GrpcConnection {
   readonly endpoint: string
   /**
-   * Resolves when the connection is open. Rejects with a GrpcError that says that no request was
-   * sent.
+   * Resolves when the connection is open. If it cannot be opened, rejects with a GrpcError that
+   * says that no request was sent.
    */
   readonly opened: Promise<void>
   /** Set when data is received on any stream, which proves that the peer is alive. */

@@ -197,7 +197,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   /**
-   * A stream error counts like a reset by the client, because it costs the client equally little
+   * A stream error counts like a reset by the client, because it costs the client as little
    * (CVE-2025-8671).
    */
   protected streamError(stream: ServerStream, code: Code): void {

@@ -167,7 +167,7 @@ export class Webhook {
 
   /**
    * Sends a review and returns the body of the response. The query contains the timeout. Rejects
-   * with a WebhookError.
+   * with a WebhookError if the call fails.
    */
   async post(
     body: string,

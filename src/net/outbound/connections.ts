@@ -43,7 +43,10 @@ export class Connections {
     this.#options = options
   }
 
-  /** Sends a call with the client certificate `own`. Rejects with a FailedCall. */
+  /**
+   * Sends a call with the client certificate `own`. Rejects with a FailedCall if there is no
+   * complete response.
+   */
   send(call: Http2Call, own: KeyPair | undefined): Promise<Answer> {
     return this.#poolFor(own).send(call)
   }
@@ -114,8 +117,9 @@ class Pool {
   }
 
   /**
-   * Acquires a stream for the call. Returns undefined if the call must be sent over HTTP/1.1.
-   * Rejects with a FailedCall or a LostConnection.
+   * Acquires a stream for the call. Returns undefined if the call must be sent over HTTP/1.1. If no
+   * connection can be opened, rejects with a FailedCall, or with a LostConnection if the call must
+   * be sent again.
    */
   async #session({
     target: { host, port, servername },

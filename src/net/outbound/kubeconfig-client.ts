@@ -91,7 +91,9 @@ export class KubeconfigClient implements Disposable {
     return this.#url.protocol === 'https:' ? throughProxy(dial, proxy) : toProxy(dial, proxy)
   }
 
-  /** Sends a POST and returns the body of the response. Rejects with a CallError. */
+  /**
+   * Sends a POST and returns the body of the response. Rejects with a CallError if the call fails.
+   */
   async post(body: string, signal?: AbortSignal): Promise<string> {
     const { status, type, text } = await this.#call(body, signal)
     if (text !== '') return text
@@ -101,13 +103,16 @@ export class KubeconfigClient implements Disposable {
     )
   }
 
-  /** Sends a POST, and ignores the body of the response. Rejects with a CallError. */
+  /**
+   * Sends a POST, and ignores the body of the response. Rejects with a CallError if the call fails.
+   */
   async deliver(body: string, signal?: AbortSignal): Promise<void> {
     await this.#call(body, signal)
   }
 
   /**
-   * Sends a GET to the server's URL and returns the body of the response. Rejects with a CallError.
+   * Sends a GET to the server's URL and returns the body of the response. Rejects with a CallError
+   * if the call fails.
    */
   async get(signal?: AbortSignal): Promise<string> {
     return (await this.#call(undefined, signal)).text

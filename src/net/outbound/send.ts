@@ -76,8 +76,9 @@ export class TooLargeError extends Error {
 }
 
 /**
- * Sends a call. Rejects with a FailedCall. If the server closes a keep-alive connection just when
- * it is reused, the call is sent again. On a new connection, the call fails.
+ * Sends a call. Rejects with a FailedCall if there is no complete response. If the server closes a
+ * keep-alive connection just when it is reused, the call is sent again. On a new connection, the
+ * call fails.
  */
 export async function send(call: Call): Promise<Answer> {
   for (;;) {

@@ -33,7 +33,7 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
 
 /**
  * Settings that a schema inherits from its enclosing schemas. `keepsUnknown` is
- * x-kubernetes-preserve-unknown-fields, which applies to all schemas inside.
+ * x-kubernetes-preserve-unknown-fields, which applies to all nested schemas.
  */
 type EnclosingSchema = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
 

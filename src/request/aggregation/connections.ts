@@ -58,15 +58,16 @@ export class RemoteConnections {
 
   /**
    * Sends a request. Resolves when the status and headers of the response have arrived, even if the
-   * request body is still being sent. Fails with a FailedCall.
+   * request body is still being sent. Fails with a FailedCall if there is no response.
    */
   async send(address: Address, request: RemoteRequest): Promise<RemoteAnswer> {
     return this.#poolOf(address).send(request)
   }
 
   /**
-   * Sends an upgrade request over HTTP/1.1, on its own connection. Fails with a FailedCall or an
-   * UnansweredUpgrade.
+   * Sends an upgrade request over HTTP/1.1, on its own connection. Fails with a FailedCall if the
+   * connection cannot be opened, and with an UnansweredUpgrade if the server closes it without a
+   * response.
    */
   async upgrade(
     address: Address,

@@ -54,7 +54,7 @@ export class Remote {
 
   /**
    * Returns the current address of the Service. If requests are sent directly to endpoints, each
-   * call can return a different address. Fails with an UnresolvedService.
+   * call can return a different address. Fails with an UnresolvedService if there is no address.
    */
   async resolve(): Promise<Address> {
     const { service } = this.spec
@@ -81,7 +81,7 @@ export class Remote {
 
   /**
    * Sends a request. Resolves when the status and headers of the response have arrived. Fails with
-   * an UnresolvedService or a FailedCall.
+   * an UnresolvedService if there is no address, and with a FailedCall if there is no response.
    */
   async send(request: RemoteRequest, address?: Address): Promise<RemoteAnswer> {
     return this.connections().send(address ?? (await this.resolve()), request)

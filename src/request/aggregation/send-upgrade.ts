@@ -12,7 +12,10 @@ export class UnansweredUpgrade extends Error {
   override readonly name = 'UnansweredUpgrade'
 }
 
-/** Sends the request. Fails with an UnansweredUpgrade. */
+/**
+ * Sends the request. Fails with an UnansweredUpgrade if the server closes the connection without a
+ * response.
+ */
 export function sendUpgrade(
   { method, path, headers, signal }: Omit<RemoteRequest, 'pipeBody'>,
   authority: string,

@@ -66,7 +66,7 @@ export class ClusterIps {
     this.#options = options
   }
 
-  /** Allocates the given address. Fails with an IpError. */
+  /** Allocates the given address. Fails with an IpError if that is not possible. */
   async take(
     text: string,
     parent: Parent,
@@ -88,7 +88,7 @@ export class ClusterIps {
     if (!isFree) throw new IpError('provided IP is already allocated')
   }
 
-  /** Allocates any free address of the IP family. Fails with an IpError. */
+  /** Allocates any free address of the IP family. Fails with an IpError if that is not possible. */
   async takeAny(
     family: IpFamily,
     parent: Parent,

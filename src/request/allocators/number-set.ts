@@ -106,7 +106,7 @@ export class NumberSet {
     for (const number of numbers) this.add(number)
   }
 
-  /** Allocates the given port. Fails with a PortError. */
+  /** Allocates the given port. Fails with a PortError if that is not possible. */
   take(port: number): void {
     const { first, last } = this.#range
     if (!this.includes(port)) {
@@ -118,7 +118,7 @@ export class NumberSet {
     this.add(port)
   }
 
-  /** Allocates any free port. Fails with a PortError. */
+  /** Allocates any free port. Fails with a PortError if no port is free. */
   takeAny(): number {
     const { first, last } = this.#range
     const named = this.#range.named ?? namedOf(last - first + 1, namedPorts)

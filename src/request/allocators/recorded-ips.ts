@@ -21,7 +21,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
 
   /**
    * Allocates the given address. As in kube-apiserver, a dry run does not check whether it is free.
-   * Fails with an IpError.
+   * Fails with an IpError if the address cannot be allocated.
    */
   async take(text: string, _parent: Parent, { isDryRun }: TakeOptions): Promise<void> {
     const ip = parseIp(text)
@@ -42,7 +42,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
 
   /**
    * Allocates any free address of the IP family. As in kube-apiserver, a dry run returns the
-   * network address. Fails with an IpError.
+   * network address. Fails with an IpError if no address can be allocated.
    */
   async takeAny(family: IpFamily, _parent: Parent, { isDryRun }: TakeOptions): Promise<string> {
     const place = this.#records.find(({ cidr }) => cidr.family === family)

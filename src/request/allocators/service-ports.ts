@@ -16,7 +16,10 @@ export type PortAssignment = {
   readonly taken: readonly number[]
 }
 
-/** Assigns node ports to a Service. `before` is the stored spec. Fails with an ApiError. */
+/**
+ * Assigns node ports to a Service. `before` is the stored spec. Fails with an ApiError if a port
+ * cannot be assigned.
+ */
 export function assignPorts(
   name: string,
   given: Fields,

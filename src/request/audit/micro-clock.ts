@@ -16,7 +16,7 @@ export class MicroClock {
   readonly #clock: Clock
   /** Offset of the wall clock from the monotonic clock. */
   #anchorMs: number
-  /** Time of the last comparison, on the monotonic clock. */
+  /** Time at which the clocks were last compared, on the monotonic clock. */
   #comparedMs: number
   #second = Number.NaN
   #secondText = ''

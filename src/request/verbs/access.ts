@@ -60,7 +60,7 @@ export type WriteAccess = ReadAccess & {
   readonly ids: Ids
   /** Returns the current time in the format of metadata timestamps. */
   readonly now: () => string
-  /** Converts YAML to JSON. Fails with a YamlError. */
+  /** Converts YAML to JSON. Fails with a YamlError if the text is not valid YAML. */
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
 }
 
@@ -72,7 +72,7 @@ export type StorageAccess = {
   readonly ttlSeconds?: number | undefined
   /**
    * Returns the object that a read would return for the given stored bytes. Present only if a
-   * webhook converts the resource. Fails with an ApiError.
+   * webhook converts the resource. Fails with an ApiError if the conversion fails.
    */
   readonly readBack?: (stored: Buffer) => Promise<KubeObject>
 }
@@ -85,7 +85,7 @@ export type VersionAccess = {
   readonly inVersion: (apiVersion: string) => Resource | undefined
   /**
    * Converts objects to another version. Present only if a webhook converts the resource. Fails
-   * with an ApiError.
+   * with an ApiError if the conversion fails.
    */
   readonly convertTo?: (
     objects: readonly KubeObject[],

@@ -70,7 +70,7 @@ export async function readDeleteOptions(
 const printSent = (fields: Fields): string =>
   printOrdered({ ...fields, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' })
 
-/** Validates decoded options. Fails with Invalid. */
+/** Validates decoded options. Fails with an Invalid error if they are invalid. */
 export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): DeleteOptions {
   const { preconditions, orphanDependents, propagationPolicy, gracePeriodSeconds } = fields
   const dryRun = stringsOf(fields['dryRun'])

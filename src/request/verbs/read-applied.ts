@@ -27,7 +27,7 @@ export type AppliedBody = {
   readonly duplicates: readonly string[]
 }
 
-/** Decodes the applied configuration. Fails with BadRequest. */
+/** Decodes the applied configuration. Fails with a BadRequest error if it cannot be decoded. */
 export async function readApplied(
   { form, body }: ApplyPayload,
   access: Pick<WriteAccess, 'convertYaml'>,

@@ -27,7 +27,7 @@ import { withoutDuplicateOwners } from './write/owner-references.ts'
 
 /**
  * Decodes the object, and sets its namespace from the path. Warnings are added to the context.
- * Fails with BadRequest.
+ * Fails with a BadRequest error if the object cannot be decoded.
  */
 export async function readObject(
   request: ResourceRequest,

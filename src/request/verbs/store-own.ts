@@ -30,7 +30,8 @@ export type OwnWrite = {
 
 /**
  * Stores an object, which must be complete and valid. Returns false if an object with this name
- * exists, and does not change that object. Fails with a StorageError.
+ * exists, and does not change that object. Fails with a StorageError if the object cannot be
+ * written.
  */
 export async function storeOwn(write: OwnWrite, object: KubeObject): Promise<boolean> {
   const { resource, access, store, signal } = write

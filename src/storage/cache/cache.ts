@@ -222,7 +222,7 @@ export class Cache implements AsyncDisposable {
 
   /**
    * Resolves when the cache contains every write that was acknowledged before the call. Rejects
-   * with a StorageError.
+   * with a StorageError if the database does not respond.
    */
   async latest(): Promise<void> {
     const revision = await this.#feed.prove()

@@ -164,7 +164,7 @@ export class Informer<T> implements AsyncDisposable {
 
   /**
    * Resolves when everything has been reported that any server acknowledged to any client before
-   * the call. Rejects with a StorageError.
+   * the call. Rejects with a StorageError if the database does not respond.
    */
   async latest(signal?: AbortSignal): Promise<void> {
     const { reader, range, name } = this.#options

@@ -18,7 +18,7 @@ import { Slot } from './slabs.ts'
 export type ObjectCodec = {
   /**
    * Decodes the stored form or the wire form. The returned object has its resourceVersion. Throws a
-   * StorageError 'corrupt'.
+   * StorageError with the code 'corrupt' if the bytes cannot be decoded.
    */
   readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
   readonly print: (object: KubeObject) => Wire

@@ -91,8 +91,8 @@ class ByFacts {
   readonly #byText: readonly Requirement[]
   readonly #reader = new FactsReader()
   /**
-   * The facts for which the numbers of words and the positions of fields were last looked up, and
-   * the value of `changes` of these facts at that time.
+   * The facts in whose vocabulary the strings of the selector were last looked up, and their value
+   * of `changes` at that time.
    */
   #facts: Facts | undefined
   #changes = 0

@@ -8,7 +8,10 @@ import type { Key } from '../engine.ts'
 export interface Cipher {
   /** Encrypts a value. Returns `prefix`, followed by the encrypted value. */
   seal(prefix: Buffer, plain: Buffer, key: Key): Buffer
-  /** Decrypts the bytes that follow the prefix. Throws a StorageError 'corrupt'. */
+  /**
+   * Decrypts the bytes that follow the prefix. Throws a StorageError with the code 'corrupt' if
+   * they cannot be decrypted.
+   */
   open(sealed: Buffer, key: Key): Buffer
 }
 

@@ -33,13 +33,13 @@ export class TransformationMetrics {
     this.#clock = clock
     this.#operations = metrics.counter({
       name: 'apiserver_storage_transformation_operations_total',
-      help: "Total number of transformations. Successful transformation will have a status 'OK' and a varied status string when the transformation fails. The status, resource, and transformation_type fields can be used for alerting purposes. For example, you can monitor for encryption/decryption failures using the transformation_type (e.g., from_storage for decryption and to_storage for encryption). Additionally, these fields can be used to ensure that the correct transformers are applied to each resource.",
+      help: 'Number of encryptions (to_storage) and decryptions (from_storage) of stored values. The status is OK for a success, and otherwise describes the failure.',
       labels: ['resource', 'status', 'transformation_type', 'transformer_prefix'],
     })
     this.#durations = metrics.histogram(
       {
         name: 'apiserver_storage_transformation_duration_seconds',
-        help: 'Latencies in seconds of value transformation operations.',
+        help: 'Duration of encrypting (to_storage) and decrypting (from_storage) stored values in seconds.',
         labels: ['transformation_type', 'transformer_prefix'],
       },
       durationBuckets,

@@ -19,7 +19,8 @@ export type Provider = {
   readonly seal: (key: Key, plain: Buffer) => Buffer | Promise<Buffer>
   /**
    * Decrypts `sealed`, which contains the bytes after the prefix. Throws or rejects with a
-   * StorageError 'corrupt' or 'sealed'.
+   * StorageError if the bytes cannot be decrypted ('corrupt'), or cannot be decrypted now
+   * ('sealed').
    */
   readonly open: (key: Key, sealed: Buffer) => Plain | Promise<Plain>
 }

@@ -37,8 +37,8 @@ export type MemoryEngineOptions = {
 }
 
 /**
- * The content of an engine at one moment. Sharing it is cheap, because both sides copy only what
- * they change.
+ * The content of an engine at a point in time. Sharing it is cheap, because both sides copy only
+ * what they change.
  */
 export type EngineState = {
   readonly snapshot: Snapshot

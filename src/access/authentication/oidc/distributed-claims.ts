@@ -9,7 +9,10 @@ import { quote } from '../../../api/quote.ts'
 import { cannotRead, claimOf, TokenFault } from './claim-values.ts'
 import { type Get, withoutPassword } from './issuer-client.ts'
 
-/** Verifies a token from any issuer and returns its claims. Rejects with a TokenFault. */
+/**
+ * Verifies a token from any issuer and returns its claims. Rejects with a TokenFault if the token
+ * is invalid.
+ */
 export type VerifyAny = (token: string) => Promise<Fields>
 
 export type DistributedClaimsOptions = { readonly get: Get; readonly verify: VerifyAny }

@@ -19,7 +19,7 @@ export type IdTokenRules = {
 
 export const quoteAll = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`
 
-/** Checks everything that can be checked without keys. Throws a TokenFault. */
+/** Checks everything that can be checked without keys. Throws a TokenFault if a check fails. */
 export function checkUnverified(
   { claims, algorithm }: Jwt,
   rules: IdTokenRules,

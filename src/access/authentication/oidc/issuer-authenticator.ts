@@ -80,7 +80,7 @@ export class IssuerAuthenticator implements Disposable {
     return isIssuer(textOf(claims['iss']), this.#config.issuer.url)
   }
 
-  /** Returns the user of a token. Rejects with a TokenFault. */
+  /** Returns the user of a token. Rejects with a TokenFault if the token is not accepted. */
   async authenticate(token: string, jwt: Jwt): Promise<User> {
     if (this.#provider.keys === undefined)
       throw new TokenFault('oidc: authenticator not initialized')

@@ -28,7 +28,10 @@ export type Answer = {
   readonly body: Buffer
 }
 
-/** Sends a GET request. Rejects with an Error that has the message of Go's HTTP client. */
+/**
+ * Sends a GET request. If the request fails, rejects with an Error that has the message of Go's
+ * HTTP client.
+ */
 export type Get = (url: string, bearer?: string) => Promise<Answer>
 
 export class IssuerClient implements Disposable {

@@ -44,7 +44,7 @@ export class JwtAuthenticators implements Disposable {
     this.#latency = options.metrics.histogram(
       {
         name: 'apiserver_authentication_jwt_authenticator_latency_seconds',
-        help: 'Latency of jwt authentication operations in seconds. This is the time spent authenticating a token for cache miss only (i.e. when the token is not found in the cache).',
+        help: 'Duration of JWT authentication in seconds. Tokens that are found in the cache are not included.',
         labels: ['jwt_issuer_hash', 'result'],
       },
       latencyBuckets,

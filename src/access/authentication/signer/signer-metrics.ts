@@ -21,26 +21,26 @@ export class SignerMetrics {
     this.#clock = clock
     this.#fetchedAt = metrics.gauge({
       name: name('fetch_keys_success_timestamp'),
-      help: 'Unix Timestamp in seconds of the last successful FetchKeys request',
+      help: 'Unix time of the last successful FetchKeys call to the external signer.',
     })
     this.#dataAt = metrics.gauge({
       name: name('fetch_keys_data_timestamp'),
-      help: 'Unix Timestamp in seconds of the last successful FetchKeys data_timestamp value returned by the external signer',
+      help: 'Unix time in data_timestamp of the last successful response of the external signer to FetchKeys.',
     })
     this.#fetches = metrics.counter({
       name: name('fetch_keys_request_total'),
-      help: 'Total attempts at syncing supported JWKs',
+      help: 'Number of attempts to fetch the public keys from the external signer, by code.',
       labels: ['code'],
     })
     this.#signs = metrics.counter({
       name: name('sign_request_total'),
-      help: 'Total attempts at signing JWT',
+      help: 'Number of attempts to sign a token with the external signer, by code.',
       labels: ['code'],
     })
     this.#durations = metrics.histogram(
       {
         name: name('request_duration_seconds'),
-        help: 'Request duration and time for calls to external-jwt-signer',
+        help: 'Duration of calls to the external signer in seconds, by code and method.',
         labels: ['code', 'method'],
       },
       durationBuckets,

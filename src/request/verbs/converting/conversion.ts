@@ -42,7 +42,7 @@ export class ConversionWebhook {
   /**
    * Converts objects of the same kind and version. The objects are read before the call and again
    * after the response, so that they do not remain in memory while the webhook is called. Fails
-   * with an ApiError.
+   * with an ApiError if the conversion fails.
    */
   async convert(
     objects: Originals,

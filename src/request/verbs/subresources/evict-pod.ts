@@ -16,7 +16,7 @@ const RETRY_MS = 500
 
 /** The operations of an eviction. */
 export type EvictionSteps = {
-  /** Reads the latest state of the pod. Fails with NotFound. */
+  /** Reads the latest state of the pod. Fails with a NotFound error if the pod does not exist. */
   readonly read: () => Promise<{ readonly pod: KubeObject; readonly resourceVersion: string }>
   /**
    * Uses one disruption of the pod's budget. Fails with TooManyRequests if the budget allows no

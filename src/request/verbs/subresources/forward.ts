@@ -47,7 +47,7 @@ export type ForwardOptions = {
 
 /**
  * Resolves when the status and headers of the response have arrived, possibly while the request
- * body is still being sent. Fails with the error of the connection.
+ * body is still being sent. If the connection breaks before that, fails with its error.
  *
  * A backend might close a kept-alive connection just as it is reused. If the request can safely be
  * sent again, it is resent until it succeeds or fails on a new connection.

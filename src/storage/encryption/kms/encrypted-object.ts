@@ -89,7 +89,10 @@ export function splitData(
   return undefined
 }
 
-/** Decodes a stored value. Throws a StorageError 'corrupt'. */
+/**
+ * Decodes a stored value. Throws a StorageError with the code 'corrupt' if the value cannot be
+ * decoded.
+ */
 export function decodeObject(value: Buffer): EncryptedObject {
   const object = parse(value)
   const fault = object.data.length === 0 ? 'encrypted data is empty' : sourceFault(object.source)

@@ -43,48 +43,48 @@ export class KmsMetrics {
     this.#calls = metrics.histogram(
       {
         name: name('kms_operations_latency_seconds'),
-        help: 'KMS operation duration with gRPC error code status total.',
+        help: 'Duration of calls to KMS plugins in seconds, by method and gRPC status code.',
         labels: ['grpc_status_code', 'method_name', 'provider_name'],
       },
       powersOfTwo(0.0001, 20),
     )
     this.#keyIds = metrics.counter({
       name: name('key_id_hash_total'),
-      help: 'Number of times a keyID is used split by transformation type, provider, and apiserver identity.',
+      help: 'Number of times that a key ID was used, by transformation type, provider and API server.',
       labels: keyIdLabels,
     })
     this.#keyIdsAt = metrics.gauge({
       name: name('key_id_hash_last_timestamp_seconds'),
-      help: 'The last time in seconds when a keyID was used.',
+      help: 'Unix time at which a key ID was last used.',
       labels: keyIdLabels,
     })
     this.#statusAt = metrics.gauge({
       name: name('key_id_hash_status_last_timestamp_seconds'),
-      help: 'The last time in seconds when a keyID was returned by the Status RPC call.',
+      help: 'Unix time at which a Status call last returned a key ID.',
       labels: ['apiserver_id_hash', 'key_id_hash', 'provider_name'],
     })
     this.#invalid = metrics.counter({
       name: name('invalid_key_id_from_status_total'),
-      help: 'Number of times an invalid keyID is returned by the Status RPC call split by error.',
+      help: 'Number of invalid key IDs that Status calls returned, by error.',
       labels: ['error', 'provider_name'],
     })
     this.#sources = metrics.gauge({
       name: name('dek_source_cache_size'),
-      help: 'Number of records in data encryption key (DEK) source cache. On a restart, this value is an approximation of the number of decrypt RPC calls the server will make to the KMS plugin.',
+      help: 'Number of cached seeds of data encryption keys (DEKs). After a restart, the server makes about this many Decrypt calls to the KMS plugin.',
       labels: ['provider_name'],
     })
     this.#fill = metrics.gauge({
       name: name('dek_cache_fill_percent'),
-      help: 'Percent of the cache slots currently occupied by cached DEKs.',
+      help: 'Fraction (0 to 1) of the cache for data encryption keys (DEKs) that is in use.',
     })
     this.#misses = metrics.counter({
       name: 'apiserver_storage_envelope_transformation_cache_misses_total',
-      help: 'Total number of cache misses while accessing key decryption key(KEK).',
+      help: 'Number of data encryption keys (DEKs) that were not in the cache when they were needed.',
     })
     this.#generated = metrics.histogram(
       {
         name: 'apiserver_storage_data_key_generation_duration_seconds',
-        help: 'Latencies in seconds of data encryption key(DEK) generation operations.',
+        help: 'Duration of generating data encryption keys (DEKs) in seconds.',
       },
       powersOfTwo(5e-6, 14),
     )

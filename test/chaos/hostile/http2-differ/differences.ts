@@ -4,7 +4,7 @@
  * of these entries. Each entry has a reason.
  */
 export type Difference = {
-  /** Pattern of the names of the remaining steps. */
+  /** Matches the names of the steps that remain after the sequence was shortened. */
   readonly steps: RegExp
   readonly ours: RegExp
   readonly theirs: RegExp
