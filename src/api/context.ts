@@ -88,6 +88,8 @@ export class RequestContext implements Work {
   textBytes = 0
   /** Length of the stored object that the request reads or changes, if it is known. */
   storedBytes = 0
+  /** Memory that is reserved for a response that is longer than the request. */
+  responseBytes = 0
   /**
    * Current step of the request, such as decode or validate. The log line of a long tick of the
    * event loop contains it.
@@ -180,9 +182,9 @@ export class RequestContext implements Work {
     runningWork.note(this)
   }
 
-  /** Size of the largest string or stored object that the request works on. */
+  /** Size of the largest string or object that the request works on. */
   get bytes(): number {
-    return Math.max(this.textBytes, this.storedBytes)
+    return Math.max(this.textBytes, this.storedBytes, this.responseBytes)
   }
 
   /**
@@ -212,9 +214,9 @@ export class RequestContext implements Work {
     if (bytes > this.textBytes) this.textBytes = bytes
   }
 
-  /** Whether the request sends or changes a large object. */
+  /** Whether the request sends, changes or receives a large object. */
   get isLarge(): boolean {
-    return this.textBytes > LARGE_BYTES || this.storedBytes > LARGE_BYTES
+    return this.bytes > LARGE_BYTES
   }
 
   /**

@@ -76,3 +76,23 @@ test('a server with a small heap survives many checks of large roles', async () 
   const healthy = await client.call({ path: '/readyz', token: server.token })
   assert.equal(healthy.status, 200)
 })
+
+const review = () =>
+  callAsBob({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
+    body: { spec: { namespace: 'default' } },
+  })
+
+test('a server with a small heap survives reviews of the rules of a user with large roles', async () => {
+  const first = await review()
+  assert.equal(first.status, 201, first.text.slice(0, 500))
+  const { status } = JSON.parse(first.text)
+  assert.equal(status.incomplete, true)
+  assert.match(status.evaluationError, /at most 400000 entries and 3145728 bytes/)
+  const answers = await Promise.all(Array.from({ length: 60 }, review))
+  for (const answer of answers)
+    assert.ok(answer.status === 201 || answer.status === 429, answer.text.slice(0, 500))
+  const healthy = await client.call({ path: '/readyz', token: server.token })
+  assert.equal(healthy.status, 200)
+})

@@ -157,12 +157,15 @@ test('the rights of a user in a namespace are listed from the policies that appl
     rule({ group: 'dev', apiGroup: '*', resource: '*', namespace: '*', nonResourcePath: '/x*' }),
     rule({ user: 'alice', nonResourcePath: '/elsewhere' }),
   ])
-  assert.deepEqual(rightsOf(alice, 'n'), {
-    resourceRules: [
-      { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['pods'] },
-      { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
-    ],
-    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['/x*'] }],
-    incomplete: false,
-  })
+  assert.deepEqual(
+    rightsOf(alice, 'n', { signal: new AbortController().signal, reserve: () => undefined }),
+    {
+      resourceRules: [
+        { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['pods'] },
+        { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+      ],
+      nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['/x*'] }],
+      incomplete: false,
+    },
+  )
 })

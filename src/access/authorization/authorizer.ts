@@ -28,17 +28,24 @@ export type Rights = {
   readonly resourceRules: readonly Fields[]
   readonly nonResourceRules: readonly Fields[]
   /**
-   * Whether the list is incomplete because an authorizer might allow requests that it cannot list.
+   * Whether the list is incomplete, because an authorizer might allow requests that it cannot list,
+   * or because the list would be too long.
    */
   readonly incomplete: boolean
   readonly evaluationError?: string
+}
+
+/** The request that waits for a list of rights. */
+export type RightsRequest = WaitingRequest & {
+  /** Reserves memory for the list, in bytes. Throws if there is not enough memory. */
+  readonly reserve: (bytes: number) => void
 }
 
 export const noRights: Rights = { resourceRules: [], nonResourceRules: [], incomplete: false }
 
 export type Authorizer = {
   readonly authorize: Authorize
-  readonly rightsOf: (user: User, namespace: string) => Rights
+  readonly rightsOf: (user: User, namespace: string, waiting: RightsRequest) => MaybePromise<Rights>
   /**
    * Explains what a decision is based on, or what would be needed for a different decision. Absent
    * if the authorizer has nothing to add to the reason of the decision.

@@ -109,15 +109,17 @@ test('if no authorizer has an opinion, the reason joins the reasons of all autho
   )
 })
 
-test("the list of a user's rights is complete, but the list of a node's rights is incomplete", () => {
+test("the list of a user's rights is complete, but the list of a node's rights is incomplete", async () => {
   const { rightsOf } = createAuthorizer(['Node', 'RBAC'], indexFor('o'))
-  assert.deepEqual(rightsOf(other, 'n'), {
+  const waiting = { signal: new AbortController().signal, reserve: () => undefined }
+  assert.deepEqual(await rightsOf(other, 'n', waiting), {
     resourceRules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }],
     nonResourceRules: [],
     incomplete: false,
   })
-  assert.equal(rightsOf(node, 'n').incomplete, true)
-  assert.match(rightsOf(node, 'n').evaluationError ?? '', /does not support user rule resolution/)
+  const { incomplete, evaluationError } = await rightsOf(node, 'n', waiting)
+  assert.equal(incomplete, true)
+  assert.match(evaluationError ?? '', /does not support user rule resolution/)
 })
 
 const saying = (decision: MaybePromise<AccessDecision>): Authorizer => ({

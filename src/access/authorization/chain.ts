@@ -14,6 +14,7 @@ import {
   type Authorizer,
   noOpinion,
   type Rights,
+  type RightsRequest,
   type WaitingRequest,
 } from './authorizer.ts'
 import type { AuthorizationMetrics } from './metrics.ts'
@@ -62,8 +63,16 @@ export class AuthorizerChain implements Authorizer {
     return logged(decision, { log, user, attributes })
   }
 
-  readonly rightsOf = (user: User, namespace: string): Rights =>
-    joinRights(this.#links.map(({ authorizer }) => authorizer.rightsOf(user, namespace)))
+  readonly rightsOf = async (
+    user: User,
+    namespace: string,
+    waiting: RightsRequest,
+  ): Promise<Rights> => {
+    const all: Rights[] = []
+    for (const { authorizer } of this.#links)
+      all.push(await authorizer.rightsOf(user, namespace, waiting))
+    return joinRights(all)
+  }
 
   #counted(links: readonly Link[]): readonly CountedLink[] {
     const { decisions } = this.#metrics

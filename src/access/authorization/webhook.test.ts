@@ -373,7 +373,8 @@ test('a match condition that exceeds its cost limit fails', async () => {
 })
 
 test('the webhook authorizer cannot list the rights of a user', () => {
-  assert.deepEqual(start(() => '').authorizer.rightsOf(alice, 'n'), {
+  const waiting = { signal: new AbortController().signal, reserve: () => undefined }
+  assert.deepEqual(start(() => '').authorizer.rightsOf(alice, 'n', waiting), {
     resourceRules: [],
     nonResourceRules: [],
     incomplete: true,

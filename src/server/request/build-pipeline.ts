@@ -123,7 +123,7 @@ function dispatchOf(
       },
       askAboutAccess: async (user, attributes, waiting) => authorize(user, attributes, waiting),
       hasSelectors: config.featureGates.isOn('AuthorizeWithSelectors'),
-      askAboutRights: async (user, namespace) => authorizers.chain.rightsOf(user, namespace),
+      askAboutRights: authorizers.chain.rightsOf,
       requestToken: serviceAccounts?.requestToken,
     }),
     subresourceAccess: ({ resource }) => ({

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { turnsDuring } from '../../../test/support/harness/turns.ts'
+import { noMemory } from '../../api/errors.ts'
+import type { Fields } from '../../api/object.ts'
+import { readRules } from '../rbac/read-objects.ts'
+import { RoleIndex } from '../rbac/role-index.ts'
+import type { Rights, RightsRequest } from './authorizer.ts'
+import { createRoleAuthorizer } from './by-roles.ts'
+
+const alice = { name: 'alice', uid: '', groups: [] }
+
+/** Creates an index in which each of these roles is bound to alice. */
+function indexOf(...roles: readonly (readonly Fields[])[]): RoleIndex {
+  const index = new RoleIndex()
+  const subjects = [{ kind: 'User', name: 'alice', namespace: '', matches: 'alice' }] as const
+  for (const [at, rules] of roles.entries()) {
+    const place = { namespace: '', name: `r${at}` }
+    index.setRole(place, readRules(rules))
+    index.setBinding(place, { roleKind: 'ClusterRole', roleName: `r${at}`, subjects })
+  }
+  return index
+}
+
+const rightsOf = async (
+  index: RoleIndex,
+  request: Partial<RightsRequest> = {},
+): Promise<Rights> => {
+  const { signal } = new AbortController()
+  const waiting = { signal, reserve: () => undefined, ...request }
+  return createRoleAuthorizer(index).rightsOf(alice, 'n', waiting)
+}
+
+const may = (resourceNames: readonly string[]): Fields => ({
+  verbs: ['get'],
+  apiGroups: [''],
+  resources: ['pods'],
+  resourceNames,
+})
+const names = (count: number, prefix: string): string[] =>
+  Array.from({ length: count }, (_, at) => `${prefix}${at}`)
+
+test('the rights of a user with large roles are complete up to a number of entries', async () => {
+  const roles = Array.from({ length: 6 }, () => [may(names(80_000, ''))])
+  const all = await rightsOf(indexOf(...roles.slice(0, 4)))
+  assert.deepEqual([all.resourceRules.length, all.incomplete], [4, false])
+  assert.equal(all.evaluationError, undefined)
+  const { resourceRules, incomplete, evaluationError } = await rightsOf(indexOf(...roles))
+  assert.deepEqual([resourceRules.length, incomplete], [4, true])
+  assert.equal(
+    evaluationError,
+    'the list of rules is incomplete: it has at most 400000 entries and 3145728 bytes',
+  )
+})
+
+test('the rights of a user with long names are complete up to a number of bytes', async () => {
+  const long = 'x'.repeat(1_000_000)
+  const roles = Array.from({ length: 5 }, (_, at) => [may([`${long}${at}`])])
+  const { resourceRules, incomplete, evaluationError } = await rightsOf(indexOf(...roles))
+  assert.deepEqual([resourceRules.length, incomplete], [3, true])
+  assert.match(evaluationError ?? '', /at most 400000 entries and 3145728 bytes/)
+})
+
+test('the rights of a user with large roles are collected in slices', async () => {
+  const rules = Array.from({ length: 60_000 }, (_, at) => may([`${at}`]))
+  const index = indexOf(rules)
+  const turns = await turnsDuring(async () => void (await rightsOf(index)))
+  assert.ok(turns >= 5, `${turns} ticks`)
+})
+
+test('the rights of a user with large roles reserve memory, and end with the request', async () => {
+  let reserved = 0
+  const reserve = (bytes: number): void => void (reserved += bytes)
+  await rightsOf(indexOf([may(['a'])]), { reserve })
+  assert.equal(reserved, 0)
+  const large = indexOf([may(names(80_000, ''))])
+  await rightsOf(large, { reserve })
+  assert.ok(reserved > 1_000_000, `${reserved} bytes`)
+  await assert.rejects(rightsOf(large, { reserve: refuse }), noMemory())
+  const reason = new Error('the client has disconnected')
+  await assert.rejects(rightsOf(large, { signal: AbortSignal.abort(reason) }), reason)
+})
+
+function refuse(): never {
+  throw noMemory()
+}

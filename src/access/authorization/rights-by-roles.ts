@@ -1,0 +1,133 @@
+/**
+ * Lists the rules of all roles of a user, for a SelfSubjectRulesReview. The list shares its strings
+ * with the index of roles. Its length is limited, because a few roles can have millions of entries.
+ */
+import { type Fields, present } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import type { Steps } from '../../lib/scheduling/slices.ts'
+import { heldRules, ResolutionErrors } from '../rbac/authorizer.ts'
+import type { RoleIndex } from '../rbac/role-index.ts'
+import type { Rule } from '../rbac/rule.ts'
+import type { Rights } from './authorizer.ts'
+
+/**
+ * Maximum number of listed rules, entries of rules, and bindings that are visited. It is far above
+ * the number in a cluster with thousands of roles.
+ */
+const ENTRIES_MAX = 400_000
+/** Maximum length of the rules in JSON, which is the maximum length of an object in a request. */
+const BYTES_MAX = 3 << 20
+/** Number of bytes around the lists of a rule, and around an entry. */
+const RULE_BYTES = 80
+const ENTRY_BYTES = 3
+/**
+ * Memory that is reserved for the rules, as a multiple of their length: the rules, their JSON as a
+ * string, and the bytes that are sent.
+ */
+const RESERVED_TIMES = 4
+/** Length of the rules for which memory is reserved at once. No memory is reserved for less. */
+const RESERVED_BYTES = 64 << 10
+/** Number of entries that are read in one step. */
+const STEP_ENTRIES = 512
+
+export type RightsByRolesOptions = {
+  readonly index: RoleIndex
+  readonly user: User
+  readonly namespace: string
+  readonly reserve: (bytes: number) => void
+}
+
+export function* rightsByRoles({
+  index,
+  user,
+  namespace,
+  reserve,
+}: RightsByRolesOptions): Steps<Rights> {
+  const errors = new ResolutionErrors()
+  const rules = new ListedRules(reserve)
+  for (const list of heldRules(index, user, { namespace, each: 'binding', errors })) {
+    rules.count(1)
+    if (rules.isStepOver()) yield
+    for (const rule of list) {
+      if (rules.isCut) break
+      yield* rules.add(rule)
+    }
+    if (rules.isCut) break
+  }
+  return rules.rights(errors.text())
+}
+
+class ListedRules {
+  readonly #reserve: (bytes: number) => void
+  readonly #resourceRules: Fields[] = []
+  readonly #nonResourceRules: Fields[] = []
+  #entries = 0
+  #bytes = 0
+  #reservedTo = RESERVED_BYTES
+  #stepEnd = STEP_ENTRIES
+  /** Whether a rule did not fit into the list. */
+  isCut = false
+
+  constructor(reserve: (bytes: number) => void) {
+    this.#reserve = reserve
+  }
+
+  count(entries: number): void {
+    this.#entries += entries
+    if (this.#entries > ENTRIES_MAX || this.#bytes > BYTES_MAX) this.isCut = true
+  }
+
+  *add({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): Steps<void> {
+    this.#bytes += RULE_BYTES
+    this.count(1)
+    if (this.isStepOver()) yield
+    for (const list of [verbs, apiGroups, resources, resourceNames, nonResourceURLs]) {
+      for (const text of list) {
+        this.#bytes += jsonBytes(text)
+        this.count(1)
+        if (this.isStepOver()) yield
+        if (this.isCut) return
+      }
+    }
+    for (; this.#bytes > this.#reservedTo; this.#reservedTo += RESERVED_BYTES)
+      this.#reserve(RESERVED_BYTES * RESERVED_TIMES)
+    if (resources.length > 0) {
+      const names = {
+        apiGroups: orNone(apiGroups),
+        resources,
+        resourceNames: orNone(resourceNames),
+      }
+      this.#resourceRules.push(present({ verbs, ...names }))
+    }
+    if (nonResourceURLs.length > 0) this.#nonResourceRules.push({ verbs, nonResourceURLs })
+  }
+
+  /** Whether the current step is over, so that the caller should yield. Begins the next step. */
+  isStepOver(): boolean {
+    if (this.#entries < this.#stepEnd) return false
+    this.#stepEnd = this.#entries + STEP_ENTRIES
+    return true
+  }
+
+  rights(error: string): Rights {
+    const cut = `the list of rules is incomplete: it has at most ${ENTRIES_MAX} entries and ${BYTES_MAX} bytes`
+    const errors = [error, this.isCut ? cut : ''].filter(Boolean)
+    return {
+      resourceRules: this.#resourceRules,
+      nonResourceRules: this.#nonResourceRules,
+      incomplete: this.isCut,
+      ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
+    }
+  }
+}
+
+/** Returns the maximum length of a string in JSON. */
+const jsonBytes = (text: string): number =>
+  text.length * (unescaped.test(text) ? 1 : ESCAPED_BYTES) + ENTRY_BYTES
+
+const unescaped = /^[ !#-[\]-~]*$/
+/** Maximum length of an escaped character, such as `\u0000`. */
+const ESCAPED_BYTES = 6
+
+const orNone = (list: readonly string[]): readonly string[] | undefined =>
+  list.length === 0 ? undefined : list
