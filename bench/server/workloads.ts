@@ -342,7 +342,7 @@ function applyWorkloads({ load, requests, newValue, each, some }: WorkloadContex
   ]
 }
 
-/** `objects` is the number of objects in the namespace BIG_NAMESPACE. */
+/** `objects` is the number of objects in the BIG_NAMESPACE namespace. */
 function listWorkloads({ load, requests }: WorkloadContext, objects: number): Workload[] {
   const big = configMapsOf(BIG_NAMESPACE)
   const few = { clients: 2, streams: 1, headers: json }

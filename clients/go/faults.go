@@ -39,7 +39,7 @@ type Fail struct {
 	Message string `json:"message,omitempty"`
 	// Reason is the reason of the Status object. The default is the usual reason for the status.
 	Reason string `json:"reason,omitempty"`
-	// RetryAfterSeconds is the value of the header Retry-After, if it is not 0.
+	// RetryAfterSeconds is the value of the Retry-After header. With 0, the header is not sent.
 	RetryAfterSeconds int `json:"retryAfterSeconds,omitempty"`
 }
 

@@ -8,8 +8,8 @@ const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const SUMMARY_MS = 5 * 3_600_000
 
 /**
- * Counts the requests that passed a step in which these plugins had no work to do. A single
- * addition per request counts for all of the plugins.
+ * Counts the requests that passed a step in which some plugins had no work to do. A single addition
+ * per request counts for all of these plugins.
  */
 type Idle = {
   readonly names: readonly string[]

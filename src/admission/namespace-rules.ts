@@ -8,11 +8,14 @@ import type { Clock } from '../lib/time/clock.ts'
 import type { Objects, ResourceId } from '../api/object-access.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 
-/** How long a namespace is remembered as having no such object, as in kube-apiserver. */
+/**
+ * Time for which the server remembers that a namespace has no object of the kind, as in
+ * kube-apiserver.
+ */
 const NONE_MS = 30_000
 /**
- * Maximum number of namespaces that are remembered as having no such object. The oldest is evicted
- * first.
+ * Maximum number of namespaces for which the server remembers that they have no object of the kind.
+ * The oldest is evicted first.
  */
 const NONE_MAX = 10_000
 
@@ -21,7 +24,10 @@ export function createNamespaceRules(
   resource: ResourceId,
   clock: Clock,
 ): (namespace: string) => MaybePromise<readonly KubeObject[]> {
-  /** Time until which a namespace is assumed to have no such object, by name of the namespace. */
+  /**
+   * Time until which a namespace is assumed to have no object of the kind, by name of the
+   * namespace.
+   */
   const none = new Map<string, number>()
   const isEnough = (known: readonly KubeObject[], namespace: string): boolean =>
     known.length > 0 || (none.get(namespace) ?? 0) > clock.monotonicMs()

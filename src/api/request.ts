@@ -175,8 +175,8 @@ export type ApiResponse = {
   /** Whether the client was not authenticated. Stricter limits then apply to its connection. */
   readonly isUnauthenticated?: boolean
   /**
-   * Whether the connection accepts no further requests. The client is informed by the header
-   * `connection: close`, or by GOAWAY in HTTP/2.
+   * Whether the connection accepts no further requests. The client is informed by a `connection:
+   * close` header, or by GOAWAY in HTTP/2.
    */
   readonly endsConnection?: boolean
   /**

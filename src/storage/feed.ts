@@ -68,7 +68,7 @@ export type FeedStats = {
    * reads.
    */
   readonly proofs: number
-  /** Number of consistent reads that used these proofs. Several reads can share one proof. */
+  /** Number of consistent reads that used a proof. Several reads can share one proof. */
   readonly reads: number
   readonly events: number
   readonly reopenings: number

@@ -46,7 +46,7 @@ suite('the TypeScript library passes the cases', () => {
   for (const one of cases) test(one.name, () => runCase(one, shared))
 })
 
-suite('Go', { skip: await lacks('go', 'version') }, () => {
+suite('the Go library', { skip: await lacks('go', 'version') }, () => {
   const library = join(root, 'clients', 'go')
 
   test('the Go library passes the cases', async () => {
@@ -76,7 +76,7 @@ suite('Go', { skip: await lacks('go', 'version') }, () => {
   })
 })
 
-suite('Python', { skip: await lacks('python3', '--version') }, () => {
+suite('the Python library', { skip: await lacks('python3', '--version') }, () => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-python-'))
   after(() => rmSync(dir, { recursive: true, force: true }))
   /** The reason why the wheel could not be built, if the machine has no network. */

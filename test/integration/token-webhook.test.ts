@@ -81,8 +81,8 @@ before(async () => {
   const created = clients['HTTP/2']?.(server.url)
   assert.ok(created)
   client = created
-  // Until the flow schemas of a new cluster exist, all users share the few seats of the level
-  // catch-all.
+  // Until the flow schemas of a new cluster exist, all users share the few seats of the catch-all
+  // priority level.
   await until(
     async () => (await client.call({ path: '/readyz' })).status === 200,
     'the server is ready',

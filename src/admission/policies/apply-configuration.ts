@@ -1,6 +1,6 @@
 /**
- * Patches of the type ApplyConfiguration. They merge an object that an expression constructed with
- * the object of the request, as server-side apply does.
+ * Patches of type ApplyConfiguration. They merge an object that an expression constructed with the
+ * object of the request, as server-side apply does.
  */
 import { goPlain, goSyntax } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'

@@ -4,7 +4,7 @@ import type { Manifest } from './parse-manifests.ts'
 
 const CRDS = 'CustomResourceDefinition.apiextensions.k8s.io'
 
-/** The kinds of each stage. Kinds that are not in the list belong to the stage `others`. */
+/** The kinds of each stage. Kinds that are not in the list belong to the `others` stage. */
 const kinds: Readonly<Record<string, string>> = {
   definitions: `Namespace ${CRDS}`,
   accounts: 'ServiceAccount',
@@ -14,8 +14,8 @@ const kinds: Readonly<Record<string, string>> = {
     PriorityClass.scheduling.k8s.io RuntimeClass.node.k8s.io StorageClass.storage.k8s.io
     IngressClass.networking.k8s.io`,
   others: '',
-  // Objects of these kinds come last, because they may reject other objects, for example if a
-  // webhook is not running yet.
+  // Webhook configurations and policies come last, because they may reject other objects, for
+  // example if a webhook is not running yet.
   admission: `MutatingWebhookConfiguration.admissionregistration.k8s.io
     ValidatingWebhookConfiguration.admissionregistration.k8s.io
     MutatingAdmissionPolicy.admissionregistration.k8s.io

@@ -39,7 +39,7 @@ export interface DevOutput {
 export type PlainOutputOptions = {
   /** Prints the lines that a script can run. */
   readonly print: (line: string) => void
-  /** Prints the other lines. */
+  /** Prints the lines that are intended for people, not for scripts. */
   readonly report: (line: string) => void
 }
 

@@ -21,7 +21,7 @@ const CPUS_MIN = 2
 const CLOCK_MIN = '2026-01-01T00:00:00Z'
 /**
  * Clock differences below SKEW_MS_LOW are not reported, because the time of etcd has a resolution
- * of one second. From SKEW_MS_MAX on, they are a problem, and in between a warning.
+ * of one second. Differences from SKEW_MS_MAX are reported as a problem, all others as a warning.
  */
 const SKEW_MS_LOW = 2_000
 const SKEW_MS_MAX = 60_000

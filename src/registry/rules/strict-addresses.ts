@@ -55,7 +55,7 @@ const places: ReadonlyMap<string, readonly AddressField[]> = new Map([
   ],
 ])
 
-/** kube-apiserver does not apply these rules to the Pod template of this kind. */
+/** A kind to whose Pod template kube-apiserver does not apply the strict rules for addresses. */
 const unlooked = 'StatefulSet.apps'
 const ofPods = [ip('dnsConfig.nameservers[]'), ip('hostAliases[].ip')]
 

@@ -189,7 +189,7 @@ const scale = table('Name | Desired:integer | Available:integer | Age', (object)
   createdAgo(object),
 ])
 
-/** Table of Scales. As in kube-apiserver, the column Name does not have the format `name`. */
+/** Table of Scales. As in kube-apiserver, the Name column does not have the `name` format. */
 export const scaleTable: TableKind = {
   ...scale,
   columns: scale.columns.map((column) => ({ ...column, format: '' })),

@@ -37,7 +37,7 @@ export interface AuditEvent {
   pieces(): readonly Buffer[]
   /** Returns the JSON without the request and response objects, marked as truncated. */
   truncated(): string
-  /** Returns the event as a line in the format `legacy`, without a newline. */
+  /** Returns the event as a line in the `legacy` format, without a newline. */
   line(): string
 }
 

@@ -414,8 +414,8 @@ const bodyVerbs: { readonly [verb: string]: string } = {
  */
 const REMOTE_SERIES_MAX = 500
 /**
- * Maximum total length of these labels, longer than the names of any real resource. A path can be a
- * megabyte long.
+ * Maximum total length of the labels for an unavailable server, longer than the names of any real
+ * resource. A path can be a megabyte long.
  */
 const REMOTE_CHARACTERS_MAX = 512
 

@@ -215,7 +215,7 @@ test('a schema whose priority level does not exist is ignored', () => {
   )
 })
 
-test('a request that no rule matches belongs to the schema catch-all', () => {
+test('a request that no rule matches belongs to the catch-all flow schema', () => {
   const classifier = classifierOf(
     schema('catch-all', 10_000, { subjects: [group('system:authenticated')] }),
   )

@@ -53,8 +53,8 @@ export class Classifier<T> {
   }
 
   /**
-   * Returns the flow of a request. A request that no rule matches gets that of the schema
-   * `catch-all`. Undefined if `catch-all` does not exist.
+   * Returns the flow of a request. A request that no rule matches gets that of the `catch-all`
+   * schema. Undefined if `catch-all` does not exist.
    */
   classify(user: User, info: RequestInfo): T | undefined {
     for (const { rule, flow } of this.#rulesOf(user)) if (takes(rule, info)) return flow

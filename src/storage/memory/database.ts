@@ -87,7 +87,7 @@ export class MemoryDatabase {
   #owner: object = {}
   /** The commits since the last compaction, for feeds that start at a past revision. */
   #commits = new Deque<KeptCommit>()
-  /** Size of the history of these commits. */
+  /** Size of the history in `#commits`. */
   #historyBytes = 0
   #revision: Revision = 1
   #compacted: Revision = 0

@@ -38,7 +38,7 @@ const FOLDERS = Math.max(1, Math.min(Math.ceil(CRASHES / 12), 5 * availableParal
  */
 const LIVES_WRITES_MAX = 60
 /**
- * Maximum delay between the last of these writes and the kill, so that the kill can hit any
+ * Maximum delay between the last acknowledged write and the kill, so that the kill can hit any
  * operation.
  */
 const LIVES_MS_MAX = 3

@@ -42,7 +42,7 @@ class Fail:
     message: Optional[str] = None
     #: The reason of the Status object. The default is the usual reason for the status.
     reason: Optional[str] = None
-    #: The value of the header Retry-After.
+    #: The value of the Retry-After header.
     retry_after_seconds: Optional[int] = None
 
     def _encode(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def _ssl_context(kubeconfig: dict[str, Any]) -> ssl.SSLContext:
     user = kubeconfig["users"][0]["user"]
     context = ssl.create_default_context(cadata=base64.b64decode(authority).decode())
     pair = [user["client-certificate-data"], user["client-key-data"]]
-    # The module ssl reads certificates only from files.
+    # The ssl module reads certificates only from files.
     handle, path = tempfile.mkstemp(prefix="keelson-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -24,7 +24,7 @@ ERROR_LINES_MAX = 20
 
 
 class Process:
-    """A running child. It ends when its standard input is closed, so it also ends with us."""
+    """A running child. Closing its standard input ends it, so it also ends with this process."""
 
     def __init__(self, command: Optional[str], arguments: Sequence[str]) -> None:
         run = shlex.split(command or os.environ.get("KEELSON") or "npx keelson")

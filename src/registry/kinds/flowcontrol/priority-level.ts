@@ -165,8 +165,8 @@ function entropyBits(deckSize: number, handSize: number): number {
 }
 
 /**
- * Validates that a mandatory level is unchanged. The only exception is spec.exempt of the level
- * `exempt`.
+ * Validates that a mandatory level is unchanged. The only exception is spec.exempt of the `exempt`
+ * level.
  */
 function validateMandatory(spec: Fields, name: string): FieldFault[] {
   const fixed = mandatoryPriorityLevels.get(name)

@@ -80,8 +80,9 @@ export function written(
 const textBytesBefore = Symbol('textBytesBefore')
 type AppliedObject = KubeObject & { [textBytesBefore]?: number }
 /**
- * Maximum length of these strings, as a multiple of the object's length. If it is exceeded, the
- * cache decodes the object from the stored bytes.
+ * Maximum total length of the strings of which an applied object's strings are slices, as a
+ * multiple of the object's length. If it is exceeded, the cache decodes the object from the stored
+ * bytes.
  */
 const APPLIED_TEXTS_MAX = 4
 

@@ -59,8 +59,8 @@ const POLL_FAILED_MS = 10_000
  */
 const WRITE_MS_MAX = 3 * 60_000
 /**
- * Time for which a source is cached, as in kube-apiserver. The source that is used for writes does
- * not expire.
+ * Time for which the source of data encryption keys is cached, as in kube-apiserver. The source
+ * that is used for writes does not expire.
  */
 const SOURCE_MS_MAX = 24 * 60 * 60_000
 /**

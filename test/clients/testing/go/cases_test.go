@@ -313,7 +313,8 @@ func equal(what string, value, wanted any) error {
 	return nil
 }
 
-// includes returns an error if the value lacks something of part. Lists must have the same length.
+// includes returns an error unless the value contains everything that part contains. Lists must
+// have the same length.
 func includes(value, part any) error {
 	switch part := part.(type) {
 	case map[string]any:

@@ -143,7 +143,7 @@ class Cases(unittest.TestCase):
         self.assert_includes(cluster.timeline(**filter), entries)
 
     def assert_includes(self, value, part):
-        """Fails if the value lacks something of the part. Lists must have the same length."""
+        """Fails unless the value contains everything in the part. Lists must have the same length."""
         if isinstance(part, dict):
             for key, each in part.items():
                 inner = value.get(key) if isinstance(value, dict) else getattr(value, key)
