@@ -139,6 +139,6 @@ function version(): string {
 // ends the process if the debugger is disabled (bin/keelson).
 process.on('SIGUSR1', () => undefined)
 
-// Not awaited at the top level, because the packaged program is a CommonJS module, which does not
-// support this.
+// The promise is not awaited at the top level, because the packaged program is a CommonJS module,
+// which does not support this.
 void main(process.argv.slice(2))

@@ -290,8 +290,8 @@ export class ResourceAccess {
 
   /**
    * Returns the store of a resource. It creates an object only while its namespace and its
-   * definition exist. They are in the main database, and a transaction cannot compare keys of two
-   * databases.
+   * definition exist. They are in the main database, so resources in another database do not get
+   * this check: a transaction cannot compare keys of two databases.
    */
   #storeOf(resource: Resource, keys: ResourceKeys): ObjectStore {
     const { config, storage } = this.#options

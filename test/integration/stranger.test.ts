@@ -119,7 +119,7 @@ async function render(program: string, args: readonly string[]): Promise<void> {
     timeout: COMMAND_MS_MAX,
   })
   assert.equal(stderr, '', args.join(' '))
-  // mandoc only prints faults.
+  // mandoc prints only faults here, and not the page.
   if (!args.includes('lint')) assert.match(stdout, /^ +keelson[a-z-]* - /m)
 }
 

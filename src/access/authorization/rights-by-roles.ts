@@ -25,7 +25,10 @@ const ENTRY_BYTES = 3
  * string, and the bytes that are sent.
  */
 const RESERVED_TIMES = 4
-/** Length of the rules for which memory is reserved at once. No memory is reserved for less. */
+/**
+ * Minimum length of the rules for which memory is reserved. Longer rules reserve memory in steps of
+ * this length.
+ */
 const RESERVED_BYTES = 64 << 10
 /** Number of entries that are read in one step. */
 const STEP_ENTRIES = 512

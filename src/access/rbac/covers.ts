@@ -51,7 +51,10 @@ export type CoversOptions = {
   readonly reserve?: (bytes: number) => void
 }
 
-/** `held` contains one list of rules for each role. It is read only as far as necessary. */
+/**
+ * Returns the wanted permissions that no role grants. `held` contains one list of rules for each
+ * role, and is read only as far as necessary.
+ */
 export function* missingRights(
   held: Iterable<readonly Rule[]>,
   wanted: readonly Rule[],
@@ -86,7 +89,7 @@ export function* missingRights(
   return { rights, limit: compared.isOver ? 'compared' : 'none' }
 }
 
-/** The held rules, which are converted when they are first compared. */
+/** The rules that the user has, which are converted when they are first compared. */
 class Owners {
   readonly #compared: ComparedEntries
   readonly #numbers: RuleNumbers

@@ -19,7 +19,10 @@ const PATH_ENTRIES = 4
 const STORED_ENTRIES = 8
 /** Memory of a stored entry: a number in a list or a Set, or a string in a Map. */
 const STORED_BYTES = 64
-/** Number of entries for which memory is reserved at once. No memory is reserved for fewer. */
+/**
+ * Minimum number of entries for which memory is reserved. More entries reserve memory in steps of
+ * this number.
+ */
 const RESERVED_ENTRIES = 16_384
 
 /** Counts the entries of lists that a check has compared, and reserves memory for stored ones. */
@@ -157,7 +160,10 @@ export class RuleNumbers {
     return numbers
   }
 
-  /** Returns the entries that have numbers, or `all` if an entry is a star that is a pattern. */
+  /**
+   * Returns the entries that have numbers, or `all` if one entry is a star that matches every
+   * value.
+   */
   *#known(list: readonly string[], hasStar = true): Steps<NumberList> {
     const known = new NumberCollection(this.#compared)
     for (const text of list) {

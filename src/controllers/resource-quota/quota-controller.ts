@@ -362,7 +362,7 @@ type KnownUsage = {
 }
 
 /**
- * Adds the charges to a counted amount whose objects may not be stored yet, but returns at most the
+ * Adds to a counted amount the charges whose objects may not be stored yet. Returns at most the
  * amount in the status.
  */
 function withPending(counted: Quantity, { known, recent, name }: KnownUsage): Quantity {

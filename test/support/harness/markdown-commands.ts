@@ -55,8 +55,8 @@ export function readBlocks(markdown: string): readonly Block[] {
 }
 
 /**
- * Returns the blocks marked `bash`, which need more than a reader's own machine. Other tests than
- * docs-commands.test.ts run them. A block in a list is indented.
+ * Returns the blocks marked `bash`, which need more than a reader's own machine.
+ * docs-commands.test.ts does not run them; other tests do. A block in a list is indented.
  */
 export const bashBlocks = (markdown: string): string[] =>
   [...markdown.matchAll(/^( *)```bash\n(.*?)^\1```$/gms)].map(([, indent = '', text = '']) =>

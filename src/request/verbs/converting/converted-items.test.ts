@@ -87,7 +87,8 @@ test('the latest two revisions of an object are retained, in whatever order they
   }
 })
 
-// Other collections depend on the memory that the setup has left.
+// Returns whether a garbage collection is minor. Only these count, because other collections depend
+// on the memory that the setup has left.
 const isMinor = (entry: PerformanceEntry): boolean =>
   'detail' in entry && Object(entry.detail).kind === constants.NODE_PERFORMANCE_GC_MINOR
 
