@@ -5,6 +5,8 @@
 
 type Sharer = {
   readonly usedBytes: () => number
+  /** Whether `usedBytes` is about to decrease, because dropped objects are being released. */
+  readonly isReleasing: () => boolean
   /** Drops one resource from memory. Returns false if no resource can be dropped. */
   readonly dropOne: () => boolean
 }
@@ -29,6 +31,7 @@ export class CacheMemory {
     this.#sharers.push(own)
     return {
       usedBytes: () => this.#sharers.reduce((sum, { usedBytes }) => sum + usedBytes(), 0),
+      isReleasing: () => this.#sharers.some(({ isReleasing }) => isReleasing()),
       dropOne: () =>
         own.dropOne() || this.#sharers.some((other) => other !== own && other.dropOne()),
     }

@@ -164,13 +164,17 @@ export class Cache implements AsyncDisposable {
     this.memos = { queue: new EvictionQueue(budgets.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
     this.#feed = new Feed({ engine, transformer, root, clock, timers, log })
     let listings = 0
-    const slabs = new Slabs()
+    const time = { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers }
+    const slabs = new Slabs(time)
     this.ceiling = new CacheCeiling({
       bytesMax: budgets.objectBytes ?? Infinity,
-      ...memory.share({ usedBytes: () => slabs.size.liveBytes, dropOne: () => this.#dropOne() }),
+      ...memory.share({
+        usedBytes: () => slabs.size.liveBytes,
+        isReleasing: () => slabs.isReleasing,
+        dropOne: () => this.#dropOne(),
+      }),
       clock,
     })
-    const time = { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers }
     this.#shared = {
       engine,
       store,
@@ -443,10 +447,7 @@ export class Cache implements AsyncDisposable {
     const unused = [...this.#all()].filter(
       ({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs,
     )
-    if (unused.length > 0)
-      this.#shared.slabs.releaseTogether(() =>
-        unused.forEach((resource) => resource.reflector.drop()),
-      )
+    if (unused.length > 0) unused.forEach((resource) => resource.reflector.drop())
     this.#sweepQueues()
     void this.#checkUnchecked()
     const due = this.#nextToCheck(now)
@@ -475,8 +476,7 @@ export class Cache implements AsyncDisposable {
     }
     if (oldest === undefined) return false
     this.ceiling.leaveOut(oldest.spec.prefix)
-    const dropped = oldest
-    this.#shared.slabs.releaseTogether(() => dropped.reflector.drop())
+    oldest.reflector.drop()
     return true
   }
 

@@ -13,6 +13,7 @@ test('hasRoom drops resources until there is room or no resource is left', () =>
   const ceiling = new CacheCeiling({
     bytesMax: 100,
     usedBytes: () => used,
+    isReleasing: () => false,
     dropOne,
     clock: { monotonicMs: () => 0 },
   })
@@ -27,6 +28,7 @@ test('a resource that did not fit into memory is not loaded for a minute', () =>
   const parts = {
     bytesMax: 100,
     usedBytes: () => 0,
+    isReleasing: () => false,
     dropOne: () => false,
     clock: { monotonicMs: () => nowMs },
   }
@@ -38,4 +40,21 @@ test('a resource that did not fit into memory is not loaded for a minute', () =>
   nowMs = 60_000
   assert.ok(!ceiling.leavesOut('/registry/pods/'))
   assert.equal(ceiling.leftOut, 0)
+})
+
+test('no further resource is dropped while the objects of another one are being released', () => {
+  let isReleasing = false
+  const ceiling = new CacheCeiling({
+    bytesMax: 100,
+    usedBytes: () => 150,
+    isReleasing: () => isReleasing,
+    dropOne: () => {
+      assert.ok(!isReleasing)
+      isReleasing = true
+      return true
+    },
+    clock: { monotonicMs: () => 0 },
+  })
+  assert.ok(ceiling.hasRoom())
+  assert.ok(isReleasing)
 })

@@ -22,6 +22,8 @@ export type CeilingOptions = {
   /** Maximum memory for objects. Infinity means no limit. */
   readonly bytesMax: number
   readonly usedBytes: () => number
+  /** Whether `usedBytes` is about to decrease, because dropped objects are being released. */
+  readonly isReleasing: () => boolean
   /** Drops one resource from memory. Returns false if no resource can be dropped. */
   readonly dropOne: () => boolean
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -55,8 +57,12 @@ export class CacheCeiling {
 
   /** Whether more objects can be loaded. Drops other resources first if necessary. */
   hasRoom(): boolean {
-    const { bytesMax, usedBytes, dropOne } = this.#options
-    while (usedBytes() > bytesMax) if (!dropOne()) return false
+    const { bytesMax, usedBytes, isReleasing, dropOne } = this.#options
+    while (usedBytes() > bytesMax) {
+      // Otherwise every resource would be dropped before the first one has been released.
+      if (isReleasing()) return true
+      if (!dropOne()) return false
+    }
     return true
   }
 

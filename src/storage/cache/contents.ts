@@ -7,6 +7,7 @@ import type { Time } from '../../lib/time/timers.ts'
 import type { Revision } from '../engine.ts'
 import type { ObjectChange } from './event.ts'
 import type { EvictionQueue } from './eviction-queue.ts'
+import type { Item } from './item.ts'
 import { Ring } from './ring.ts'
 import type { Slabs } from './slabs.ts'
 import { type Snapshot, Snapshots } from './snapshots.ts'
@@ -91,16 +92,18 @@ export class ResourceContents {
     this.#options.past.add(this.ring, EVENT_BYTES + (change.previous?.length ?? 0))
   }
 
-  /** Releases the bytes of all objects and events. The contents must not be used afterwards. */
+  /**
+   * Releases the bytes of all objects and events, in slices of time. The contents must not be used
+   * afterwards.
+   */
   release(): void {
+    this.#options.slabs.releaseAll(this.#slots())
+  }
+
+  *#slots(): Generator<Item | undefined, void, void> {
+    yield* this.tree.values()
     const { ring } = this
-    this.#options.slabs.releaseAll((release) => {
-      this.tree.forEachPair((_, item) => release(item))
-      for (let at = ring.first; at < ring.end; at++) {
-        const previous = ring.at(at)?.previous
-        if (previous !== undefined) release(previous)
-      }
-    })
-    while (ring.end > ring.first) ring.evict()
+    for (let at = ring.first; at < ring.end; at++) yield ring.at(at)?.previous
+    for (; ring.end > ring.first; ring.evict()) yield
   }
 }

@@ -118,10 +118,7 @@ export class Listing {
 
   /** Releases the collected events. */
   forget(): void {
-    this.#parts.slabs.releaseAll((release) => {
-      for (const { item } of this.#pending) if (item !== undefined) release(item)
-    })
-    this.#pending.length = 0
+    this.#parts.slabs.releaseAll(this.#pending.splice(0).map(({ item }) => item))
     this.#pendingBytes = 0
     this.#isLost = false
   }
@@ -192,6 +189,6 @@ export class Listing {
   }
 
   #releaseTree(tree: Tree): void {
-    this.#parts.slabs.releaseAll((release) => tree.forEachPair((_, item) => release(item)))
+    this.#parts.slabs.releaseAll(tree.values())
   }
 }

@@ -9,6 +9,8 @@
  * Reference counting is therefore not necessary.
  */
 import { assert } from '../../lib/errors.ts'
+import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
+import { systemTime } from '../../lib/time/timers.ts'
 
 const SLAB_BYTES = 1 << 20
 /**
@@ -22,6 +24,8 @@ const KEPT_BYTES = Math.floor(SLAB_BYTES * KEPT_SHARE)
  * Size above which an object gets its own slab, because copying it out would save little memory.
  */
 const SHARED_BYTES_MAX = SLAB_BYTES >> 3
+/** Number of slots that are released between two checks of the clock. */
+const SLOTS_AT_ONCE = 64
 
 type Slab = {
   readonly bytes: Buffer
@@ -51,13 +55,17 @@ export class Slot {
 
 export class Slabs {
   #current: Slab = newSlab(SLAB_BYTES)
-  /**
-   * The slabs whose bytes were released while `releaseTogether` runs. Defined only during that
-   * time.
-   */
-  #together: Set<Slab> | undefined
+  readonly #time: SlicesTime
+  /** Slots that wait until they are released, and the number of lists that are not released yet. */
+  readonly #waiting: Iterable<Slot | undefined>[] = []
+  #unreleased = 0
+  #isRunning = false
   #slabBytes = SLAB_BYTES
   #liveBytes = 0
+
+  constructor(time: SlicesTime = systemTime) {
+    this.#time = time
+  }
 
   /**
    * Copies the bytes into a slab and updates the slot. Previous bytes of the slot are released. If
@@ -108,34 +116,18 @@ export class Slabs {
   }
 
   /**
-   * Releases all slots that `each` passes to its argument. Slabs are copied out only afterwards, so
-   * that no bytes are moved that are also about to be released.
+   * Releases slots in slices of time. A few slots are released immediately, as by `release`. Slabs
+   * are copied out only afterwards, so that no bytes are moved that are also about to be released.
    */
-  releaseAll(each: (release: (slot: Slot) => void) => void): void {
-    const slabs = new Set<Slab>()
-    each((slot) => {
-      const slab = this.#free(slot)
-      if (slab !== undefined) slabs.add(slab)
-    })
-    for (const slab of slabs) {
-      if (this.#together !== undefined) this.#together.add(slab)
-      else this.#copyOutIfWorth(slab)
-    }
+  releaseAll(slots: Iterable<Slot | undefined>): void {
+    this.#waiting.push(slots)
+    this.#unreleased++
+    if (!this.#isRunning) void this.#releaseWaiting()
   }
 
-  /**
-   * Calls `run`. The slabs from which it releases slots are copied out only afterwards, so that no
-   * bytes are moved that are also about to be released.
-   */
-  releaseTogether(run: () => void): void {
-    const slabs = new Set<Slab>()
-    this.#together = slabs
-    try {
-      run()
-    } finally {
-      this.#together = undefined
-      for (const slab of slabs) this.#copyOutIfWorth(slab)
-    }
+  /** Whether slots are still being released, so that `size` is about to decrease. */
+  get isReleasing(): boolean {
+    return this.#unreleased > 0
   }
 
   /** Number of bytes that objects use, and number of bytes that the slabs take. */
@@ -154,6 +146,29 @@ export class Slabs {
     slab.live -= sizeOf(slot)
     this.#liveBytes -= sizeOf(slot)
     return slab
+  }
+
+  async #releaseWaiting(): Promise<void> {
+    this.#isRunning = true
+    const slices = new Slices(this.#time, { isShared: true })
+    const freed = new Set<Slab>()
+    while (this.#waiting.length > 0) {
+      let looks = 0
+      for (const slot of this.#waiting.shift() ?? []) {
+        const slab = slot && this.#free(slot)
+        if (slab !== undefined) freed.add(slab)
+        if (++looks % SLOTS_AT_ONCE === 0 && slices.isOver) await slices.turn()
+      }
+      this.#unreleased--
+      // More slots may be released in the same tick.
+      if (this.#waiting.length === 0) await slices.turn()
+    }
+    for (const slab of freed) {
+      this.#copyOutIfWorth(slab)
+      if (slices.isOver) await slices.turn()
+    }
+    this.#isRunning = false
+    if (this.#waiting.length > 0) void this.#releaseWaiting()
   }
 
   #copyOutIfWorth(slab: Slab): void {
