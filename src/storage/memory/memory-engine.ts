@@ -3,8 +3,8 @@
  * etcd pass the tests in test/contract. It is used for in-memory clusters, tests and simulations,
  * which can supply a clock. Besides the Engine interface, it has the operations that an operator
  * applies to etcd: compaction, pause, backup and restore. It also has operations that are only
- * possible in memory: `state`, `from` and `rewind`. Their cost depends on the number of changed
- * objects, and not on the total number.
+ * possible in memory: `state`, `from` and `rewind`. The cost of the first two does not depend on
+ * the number of objects.
  */
 import { systemTime, type Time, type Timer } from '../../lib/time/timers.ts'
 import type {
@@ -164,7 +164,8 @@ export class MemoryEngine implements Engine {
 
   /**
    * Writes until the state equals an earlier one, except for keys that `isKept` accepts. Each lease
-   * gets the remaining time that it had in that state.
+   * gets the remaining time that it had in that state. Runs in one tick of the event loop
+   * (MemoryDatabase.rewind).
    */
   rewind({ snapshot, leftMs }: EngineState, options: RewindOptions): void {
     for (const [id, ms] of leftMs) {
