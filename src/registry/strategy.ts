@@ -42,8 +42,8 @@ export type Strategy = {
   /** Whether a delete orphans dependents by default. */
   readonly orphansDependents?: true
   /**
-   * When the status in the body of a request for the object itself is used. If absent, it is
-   * ignored.
+   * The requests for the object itself that can set the status. In all other requests for the
+   * object, the status in the body is ignored.
    */
   readonly takesStatus?: 'create' | 'create and update'
   /**

@@ -1,4 +1,4 @@
-/** Defines TokenRequest, the kind of the subresource serviceaccounts/token. */
+/** Defines TokenRequest, the kind of the serviceaccounts/token subresource. */
 import { type Fields, fieldsOf } from '../api/object.ts'
 import type { ObjectSchema } from '../objects/schema/object-schema.ts'
 import type { Resource } from './resource.ts'
@@ -14,7 +14,7 @@ const kind = 'TokenRequest'
 export const tokenRequestKind = { group, version, kind } as const
 
 /**
- * Returns a copy of the resource `serviceaccounts`, with the kind TokenRequest instead of
+ * Returns a copy of the `serviceaccounts` resource, with the kind TokenRequest instead of
  * ServiceAccount.
  */
 export function asTokenRequest(resource: Resource): Resource {
