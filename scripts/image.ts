@@ -4,7 +4,7 @@
  * certificates. The executable is built unless a second argument names one.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { buildBinary } from './binary.ts'
@@ -20,9 +20,9 @@ export function fillImage(folder: string, binary: string): void {
     writeFileSync(join(inside, path), text)
   }
   for (const path of [binary, ...librariesOf(binary)]) {
-    const target = path === binary ? 'usr/local/bin/keelson' : path
-    mkdirSync(dirname(join(inside, target)), { recursive: true })
-    copyFileSync(path, join(inside, target))
+    const target = path === binary ? programIn(folder) : join(inside, path)
+    mkdirSync(dirname(target), { recursive: true })
+    if (path !== target) copyFileSync(path, target)
   }
   // Because of this name, a Pod whose command is kube-apiserver can use this image without other
   // changes.
@@ -35,10 +35,16 @@ export function fillImage(folder: string, binary: string): void {
   put('etc/nsswitch.conf', 'hosts: files dns\n')
   // The root certificates of the image are those of Node. Others can be mounted in /etc/ssl/certs.
   put('etc/ssl/cert.pem', `${rootCertificates.join('\n')}\n`)
-  for (const path of ['var/lib/keelson', 'tmp', 'etc/ssl/certs'])
+  for (const path of ['var/lib', 'tmp', 'etc/ssl/certs'])
     mkdirSync(join(inside, path), { recursive: true })
+  // `keelson dev --ephemeral` writes to this folder.
+  chmodSync(join(inside, 'tmp'), 0o1777)
+  // The volume, which Containerfile copies with the owner of the server.
+  mkdirSync(join(folder, 'state', 'keelson'), { recursive: true })
   copyFileSync(join(root, 'deploy', 'Containerfile'), join(folder, 'Containerfile'))
 }
+
+const programIn = (folder: string): string => join(folder, 'root', 'usr/local/bin/keelson')
 
 /** Returns the absolute paths of the shared libraries and the loader, as printed by ldd. */
 function librariesOf(binary: string): string[] {
@@ -54,10 +60,10 @@ if (import.meta.main) {
     )
   const folder = resolve(given)
   mkdirSync(folder, { recursive: true })
-  const executable = binary === undefined ? join(folder, 'keelson') : resolve(binary)
+  const executable = binary === undefined ? programIn(folder) : resolve(binary)
   if (binary === undefined) await buildBinary(executable)
   fillImage(folder, executable)
   console.log(
-    `buildah build --tag keelson ${folder}      (or podman or docker: build -f ${folder}/Containerfile)`,
+    `podman build --format=docker --tag keelson ${folder}      (or docker build --tag keelson --file ${folder}/Containerfile ${folder})`,
   )
 }

@@ -258,7 +258,7 @@ const inImage = `
 set -eu
 root=$1 data=$2
 shift 2
-mkdir -p "$root/proc"
+mkdir -p "$root/proc" "$root/var/lib/keelson"
 mount --bind "$root" "$root"
 # Like ProcSubset=pid of systemd, where the kernel supports it: only processes are visible in /proc.
 mount -t proc -o subset=pid proc "$root/proc" || mount -t proc proc "$root/proc"
@@ -290,7 +290,10 @@ test('the executable runs in an image, if this machine can build one', async (t)
   assert.equal(image.config.User, `${USER_ID}:${USER_ID}`)
   assert.deepEqual(image.config.Entrypoint, ['/usr/local/bin/keelson'])
   assert.deepEqual(Object.keys(image.config.Volumes), ['/var/lib/keelson'])
-  await serveFrom(await command('mount', await command('from', '--pull-never', 'keelson-test')))
+  const mounted = await command('mount', await command('from', '--pull-never', 'keelson-test'))
+  // An engine gives a new volume the owner of this folder.
+  assert.equal(statSync(join(mounted, 'var/lib/keelson')).uid, USER_ID)
+  await serveFrom(mounted)
 })
 
 /** Runs `keelson dev` with the root file system of an image. */
