@@ -134,6 +134,8 @@ function lacks(need: string, folder: string): string | undefined {
       return 'access-docs.test.ts runs it'
     case 'etcd':
       return isThere('etcd --version') ? undefined : 'no etcd on the PATH'
+    case 'etcdctl':
+      return lacks('etcd', folder) ?? (isThere('etcdctl version') ? undefined : 'no etcdctl')
     case 'go':
       if (!isThere('go version')) return 'no Go on the PATH'
       // These files represent the reader's own module.

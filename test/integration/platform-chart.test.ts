@@ -5,16 +5,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { ApiServerProcess } from '../support/harness/api-server.ts'
 import { type EtcdProcess, freePorts, startEtcd, toolPath } from '../support/harness/etcd.ts'
 import { type Helm, helmFor } from '../support/harness/helm.ts'
 import { keelsonProgram, startKeelson } from '../support/harness/keelson.ts'
 import { type Kubectl, kubectlFor } from '../support/harness/kubectl.ts'
+import { bashBlock } from '../support/harness/markdown-commands.ts'
 import { until } from '../support/harness/until.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -28,6 +29,14 @@ const onEtcd = [
   '--set=etcd.servers={https://a.etcd:2379,https://b.etcd:2379}',
   '--set=etcd.existingSecret=etcd-client',
 ]
+
+const page = readFileSync(join(root, 'docs', 'operate.md'), 'utf8')
+/** The commands of the page that install the chart, and the one that uses the kubeconfig. */
+const [installCommands = '', useCommand = ''] = bashBlock(page, 'helm install').split(
+  /^(?=kubectl --kubeconfig)/m,
+)
+/** A name in the serving certificate, which clients in the cluster use. */
+const serviceName = 'team-keelson.platform.svc'
 
 let folder: string
 let etcd: EtcdProcess
@@ -57,6 +66,24 @@ const template = (...args: readonly string[]): string =>
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
+/** Runs shell commands of the page, and returns their output. */
+function runPage(commands: string): string {
+  const path = [dirname(toolPath('helm')), dirname(toolPath('kubectl')), process.env['PATH']]
+  const own = {
+    PATH: path.join(':'),
+    KUBECONFIG: join(kubectl.dir, 'config'),
+    KUBECACHEDIR: join(folder, 'kubectl-cache'),
+    HELM_CACHE_HOME: join(folder, 'helm-cache'),
+  }
+  if (!existsSync(join(folder, 'deploy'))) symlinkSync(join(root, 'deploy'), join(folder, 'deploy'))
+  return execFileSync('sh', ['-euc', commands], {
+    cwd: folder,
+    env: { ...process.env, ...own },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
 type StatefulSet = {
   readonly spec: {
     readonly template: {
@@ -80,7 +107,6 @@ test('the chart and its application have the version of the package', () => {
 })
 
 test('docs/operate.md describes every value', () => {
-  const page = readFileSync(join(root, 'docs', 'operate.md'), 'utf8')
   const names: string[] = []
   let parent = ''
   for (const [, indent = '', name = ''] of read('values.yaml').matchAll(/^( {0,2})(\w+):/gm)) {
@@ -117,8 +143,11 @@ test('the pod meets the restricted level of the Pod Security Standards', async (
 })
 
 test('helm installs and upgrades the chart, and keeps the keys', async () => {
-  const printed = await helm('install', 'team', chart)
+  const printed = runPage(installCommands)
   assert.match(printed, /^STATUS: deployed$[\s\S]*get secret team-keelson/m)
+  const image = '{.spec.template.spec.containers[0].image}'
+  const used = await kubectl.out('get', 'statefulset/team-keelson', '-o', `jsonpath=${image}`)
+  assert.match(used, /^registry\.example\/keelson:/)
   const keys = () => kubectl.out('get', 'secret/team-keelson', '-o', 'jsonpath={.data}')
   const installed = await keys()
   await helm('upgrade', 'team', chart, '--set=service.port=8443')
@@ -158,6 +187,10 @@ test('a server starts with the flags of the pod, and accepts the kubeconfig', as
       return (await ask(port, { ca, token })) === 200
     }
     await until(isAccepted, 'the administrator can list Secrets', READY_MS_MAX)
+    // The address in the kubeconfig is that of the Service, which does not exist here.
+    const target = `--server=https://127.0.0.1:${port} --tls-server-name=${serviceName}`
+    const printed = runPage(useCommand.replace('kubectl', `kubectl ${target}`))
+    assert.match(printed, /^kube-system\s+Active/m)
   } finally {
     const gone = once(child, 'exit')
     child.kill('SIGKILL')
@@ -172,8 +205,7 @@ test('a server starts with the flags of the pod, and accepts the kubeconfig', as
 function ask(port: number, { ca, token }: { ca: string; token: string }): Promise<number> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}` }
-    // The serving certificate contains the name of the Service, which clients in the cluster use.
-    const target = { host: '127.0.0.1', port, servername: 'team-keelson.platform.svc' }
+    const target = { host: '127.0.0.1', port, servername: serviceName }
     request({ ...target, path: '/api/v1/secrets', ca, headers, agent: false }, (response) => {
       response.resume()
       resolve(response.statusCode ?? 0)
