@@ -1,6 +1,7 @@
 #!/bin/sh
 # Creates the certificates and keys of an installation with several replicas, and a kubeconfig for
-# its administrator. The replicas and the members of etcd run on the same hosts.
+# its administrator. The replicas and the members of etcd run on the same hosts. If the folder
+# already exists, the script keeps the CAs and the keys, and only renews the certificates.
 #
 # Usage: certificates.sh FOLDER ADDRESS_OF_LOAD_BALANCER ADDRESS_OF_HOST...
 set -eu
@@ -14,6 +15,7 @@ for host; do hosts=$hosts,IP:$host; done
 
 # authority NAME: creates a CA that is valid for ten years.
 authority() {
+  [ ! -e "$1.crt" ] || return 0
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj "/CN=$1" \
     -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign,cRLSign \
     -keyout "$1.key" -out "$1.crt"
@@ -21,10 +23,13 @@ authority() {
 
 # certificate CA NAME SUBJECT EXTENSIONS: creates a certificate that is valid for a year.
 certificate() {
+  [ -e "$2.key" ] ||
+    openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$2.key"
   printf '%s\n' keyUsage=critical,digitalSignature "$4" >"$2.ext"
-  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "$3" -keyout "$2.key" |
-    openssl x509 -req -CA "$1.crt" -CAkey "$1.key" -days 365 -extfile "$2.ext" -out "$2.crt"
+  openssl req -new -key "$2.key" -subj "$3" |
+    openssl x509 -req -CA "$1.crt" -CAkey "$1.key" -days 365 -extfile "$2.ext" -out "$2.new"
   rm "$2.ext"
+  mv "$2.new" "$2.crt"
 }
 
 authority ca
@@ -35,7 +40,7 @@ authority etcd-ca
 certificate etcd-ca etcd /CN=etcd "extendedKeyUsage=serverAuth,clientAuth
 subjectAltName=$hosts"
 certificate etcd-ca etcd-client /CN=keelson extendedKeyUsage=clientAuth
-openssl genrsa -out sa.key 2048
+[ -e sa.key ] || openssl genrsa -out sa.key 2048
 # Certificates are public, and the services run as users that may not read private files.
 chmod 644 ./*.crt
 

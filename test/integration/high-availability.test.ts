@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hosts, Installation, READY_MS_MAX } from '../support/harness/installation.ts'
+import { type Host, hosts, Installation, READY_MS_MAX } from '../support/harness/installation.ts'
 import { findOnPath } from '../support/harness/packed.ts'
 import { until } from '../support/harness/until.ts'
 
@@ -75,7 +75,17 @@ function haproxyWorker(pid: number | undefined): string {
   return children.at(-1) ?? ''
 }
 
-test('no acknowledged write is lost while one of each program is stopped', {
+async function certificatesAreUsed(installation: Installation, host: Host): Promise<void> {
+  for (const [name, port] of [
+    ['server', 6_443],
+    ['etcd', 2_379],
+  ] as const)
+    await installation.until(`${name} ${host}`, 'uses the new certificate', async () => {
+      return (await installation.shownSerial(host, port)) === installation.serialOf(name)
+    })
+}
+
+test('no acknowledged write is lost while certificates are renewed and one of each program is stopped', {
   skip: lacks,
   timeout: 4 * READY_MS_MAX,
 }, async (t) => {
@@ -90,6 +100,12 @@ test('no acknowledged write is lost while one of each program is stopped', {
   const writers = new Writers(installation)
   try {
     await writers.continue('through HAProxy')
+
+    const oldSerial = installation.serialOf('server')
+    installation.createCertificates()
+    assert.notEqual(installation.serialOf('server'), oldSerial)
+    for (const host of hosts) await certificatesAreUsed(installation, host)
+    await writers.continue('with renewed certificates')
 
     await installation.stop('keelson.conf a', 'SIGKILL')
     await writers.continue('without replica a')

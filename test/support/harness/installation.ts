@@ -4,11 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { connect } from 'node:tls'
 import { readUnitCommand } from '../../../src/entry/doctor/unit-file.ts'
 import { etcdTool, freePorts, toolPath } from './etcd.ts'
 import { keelsonProgram } from './keelson.ts'
@@ -22,7 +24,9 @@ export const READY_MS_MAX = 300_000
 const REQUEST_MS_MAX = 20_000
 const LOG_LENGTH_MAX = 4000
 export const hosts = ['a', 'b', 'c'] as const
-type Host = (typeof hosts)[number]
+export type Host = (typeof hosts)[number]
+
+type Identity = { readonly ca: string; readonly cert: string; readonly key: string }
 
 /** The installation of deploy/ha on loopback addresses. */
 export class Installation implements AsyncDisposable {
@@ -58,10 +62,37 @@ export class Installation implements AsyncDisposable {
       [2_380, peer],
     ])
     mkdirSync(join(this.folder, 'var'))
+    this.createCertificates()
+    writeFileSync(join(this.folder, 'haproxy.cfg'), this.#place(read('haproxy.cfg')))
+  }
+
+  /** Creates the certificates of all hosts, or renews them if they exist. */
+  createCertificates(): void {
     const addresses = [10, 11, 12, 13].map((last) => this.address(last))
     const script = [join(deploy, 'ha', 'certificates.sh'), this.#etc, ...addresses]
     execFileSync('sh', script, { stdio: 'pipe' })
-    writeFileSync(join(this.folder, 'haproxy.cfg'), this.#place(read('haproxy.cfg')))
+  }
+
+  /** Returns the serial number of a certificate file. */
+  serialOf(name: string): string {
+    return new X509Certificate(readFileSync(join(this.#etc, `${name}.crt`))).serialNumber
+  }
+
+  /** Returns the serial number of the certificate with which a program of a host responds. */
+  shownSerial(host: Host, port: number): Promise<string> {
+    const identity = this.#identity('etcd-ca', 'etcd-client')
+    const target = {
+      host: this.hostAddress(host),
+      port: this.port(port),
+      rejectUnauthorized: false,
+    }
+    return new Promise((resolve, reject) => {
+      const socket = connect({ ...identity, ...target }, () => {
+        const { serialNumber } = socket.getPeerCertificate()
+        socket.destroy()
+        resolve(serialNumber)
+      }).on('error', reject)
+    })
   }
 
   /** Replaces the addresses, ports and folders of a file by those of this test. */
@@ -172,7 +203,7 @@ export class Installation implements AsyncDisposable {
     return (await send({ ...identity, ...at })).text.includes('"health":"true"')
   }
 
-  #identity(ca: string, client: string): RequestOptions {
+  #identity(ca: string, client: string): Identity {
     const file = (name: string): string => readFileSync(join(this.#etc, name), 'utf8')
     return { ca: file(`${ca}.crt`), cert: file(`${client}.crt`), key: file(`${client}.key`) }
   }
