@@ -19,8 +19,11 @@ const TRIES = 10
 export type Parent = {
   readonly key: Key
   readonly reader: Pick<ObjectReader, 'get'>
-  /** Throws if objects must not be created. `parent` is undefined if it does not exist. */
-  readonly check: (parent: KubeObject | undefined) => void
+  /**
+   * Throws if an object must not be created now. `parent` is undefined if it does not exist. `verb`
+   * is 'update' if the request would also have changed an existing object.
+   */
+  readonly check: (parent: KubeObject | undefined, verb: 'create' | 'update') => void
 }
 
 /** Wraps a store. `parentsOf` returns the parents of the object with a key. */
@@ -34,7 +37,7 @@ export function withParents(
     create: async (key, value, options) => {
       const parents = parentsOf(key)
       for (let tries = 1; ; tries++) {
-        const unchanged = await revisionsOf(parents, tries === 1 ? 'any' : 'latest')
+        const unchanged = await revisionsOf(parents, 'create', tries === 1 ? 'any' : 'latest')
         try {
           return await store.create(key, value, { ...options, unchanged })
         } catch (error) {
@@ -48,7 +51,7 @@ export function withParents(
         const decision = await decide(current)
         if (current !== undefined || typeof decision !== 'object') return decision
         const freshness = creates++ === 0 ? 'any' : 'latest'
-        return { ...decision, unchanged: await revisionsOf(parentsOf(key), freshness) }
+        return { ...decision, unchanged: await revisionsOf(parentsOf(key), 'update', freshness) }
       })
     },
   }
@@ -60,16 +63,17 @@ export function withParents(
  */
 async function revisionsOf(
   parents: readonly Parent[],
+  verb: 'create' | 'update',
   freshness: 'any' | 'latest',
 ): Promise<KeyRevision[]> {
   const revisions: KeyRevision[] = []
   for (const { key, reader, check } of parents) {
     const { item } = await reader.get(key, freshness)
     try {
-      check(item?.object())
+      check(item?.object(), verb)
     } catch (error) {
       if (freshness === 'latest') throw error
-      return revisionsOf(parents, 'latest')
+      return revisionsOf(parents, verb, 'latest')
     }
     revisions.push({ key, revision: item?.revision ?? 0 })
   }

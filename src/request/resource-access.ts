@@ -24,6 +24,7 @@ import type { RequestMetrics } from './filters/request-metrics.ts'
 import { type Parent, withParents } from './parents.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { Allocator } from '../registry/allocations.ts'
+import { isTerminatingCrd } from '../registry/custom/crd.ts'
 import { compareVersions } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../registry/resource.ts'
@@ -331,10 +332,11 @@ export class ResourceAccess {
     return {
       key: keys.key(undefined, definition.name),
       reader,
-      check: (object) => {
-        const { uid, deletionTimestamp } = object?.metadata ?? {}
-        if (uid !== definition.uid || deletionTimestamp !== undefined)
-          throw crdTerminating(resource)
+      check: (object, verb) => {
+        const isSame = object !== undefined && (object.metadata.uid ?? '') === definition.uid
+        // As in kube-apiserver, a patch can create objects until the definition is gone.
+        const isOpen = isSame && (verb === 'update' || !isTerminatingCrd(object))
+        if (!isOpen) throw crdTerminating(resource)
       },
     }
   }

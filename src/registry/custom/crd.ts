@@ -96,9 +96,7 @@ export function readCrd(object: KubeObject, again: () => KubeObject = () => obje
     group: textOf(spec['group']),
     names: readNames(fieldsOf(status['acceptedNames'])),
     isNamespaced: spec['scope'] === 'Namespaced',
-    isTerminating: itemsOf(status['conditions']).some(
-      (condition) => condition['type'] === 'Terminating' && condition['status'] === 'True',
-    ),
+    isTerminating: isTerminatingCrd(object),
     versions: versions.map((version, at) => readVersion(version, () => schemaOf(again(), at))),
     storageVersion: textOf(versions.find((version) => version['storage'] === true)?.['name']),
     storedVersions: textsOf(status['storedVersions']),
@@ -106,6 +104,15 @@ export function readCrd(object: KubeObject, again: () => KubeObject = () => obje
     webhook: conversion['strategy'] === 'Webhook' ? fieldsOf(conversion['webhook']) : undefined,
   }
 }
+
+/**
+ * Whether a CRD is being deleted. While another finalizer keeps a CRD whose objects have already
+ * been deleted, it is not terminating, as in kube-apiserver.
+ */
+export const isTerminatingCrd = (crd: KubeObject): boolean =>
+  itemsOf(fieldsOf(crd['status'])['conditions']).some(
+    ({ type, status }) => type === 'Terminating' && status === 'True',
+  )
 
 /** Returns a key that changes whenever a change of the CRD invalidates decoded objects. */
 export const formOf = ({ uid, generation, names, storedVersions }: Crd): string =>
