@@ -1,8 +1,9 @@
 /** `keelson run`: runs a command with a server of its own. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
+import type { Writable } from 'node:stream'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
@@ -58,12 +59,15 @@ async function runCommand(
   { cluster, signals, parts }: RunContext,
 ): Promise<number | NodeJS.Signals | StartFault> {
   const kubeconfig = cluster.kubeconfigFile()
+  // The command may print at once, and a reader of its output may then kill this process. The guard
+  // is therefore started first.
+  const guard = startGuard(dirname(kubeconfig))
   const child = spawn(program, args, {
     stdio: 'inherit',
     env: { ...parts.env, KUBECONFIG: kubeconfig, USE_EXISTING_CLUSTER: 'true' },
   })
+  if (child.pid !== undefined) guard?.stdin.write(`${child.pid}\n`)
   signals.passTo(child)
-  const guard = startGuard(child, dirname(kubeconfig))
   try {
     // The event has the exit code or the signal; the other one is null.
     const [code, signal]: readonly unknown[] = await once(child, 'exit')
@@ -89,13 +93,14 @@ function startFault(program: string, error: unknown): StartFault {
 
 /**
  * Starts another process as a guard, because this process cannot clean up if it is killed. The
- * guard's standard input ends when this process ends. The guard then ends the command and removes
- * the folder.
+ * guard reads the process ID of the command from its standard input, which ends when this process
+ * ends. The guard then ends the command and removes the folder.
  */
-function startGuard({ pid }: ChildProcess, folder: string): ChildProcess | undefined {
-  if (pid === undefined || process.platform === 'win32') return undefined
-  const script = 'cat >/dev/null; kill -TERM "$1" 2>/dev/null; rm -rf "$2"'
-  const guard = spawn('/bin/sh', ['-c', script, 'keelson-run-guard', `${pid}`, folder], {
+function startGuard(folder: string): ChildProcessByStdio<Writable, null, null> | undefined {
+  if (process.platform === 'win32') return undefined
+  const script =
+    'read -r pid; cat >/dev/null; [ -z "$pid" ] || kill -TERM "$pid" 2>/dev/null; rm -rf "$1"'
+  const guard = spawn('/bin/sh', ['-c', script, 'keelson-run-guard', folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // Ctrl-C at a terminal must not end the guard.
     detached: true,
