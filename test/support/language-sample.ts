@@ -68,7 +68,7 @@ function drawSome(texts: readonly Text[], count: number, random: Random): readon
   return drawn
 }
 
-function allTexts(): readonly Text[] {
+export function allTexts(): readonly Text[] {
   return proseFiles()
     .filter((file) => sampled.test(file))
     .flatMap((file) => {
@@ -84,10 +84,11 @@ const keyOf = ({ kind, line, text }: Text): string => `${kind} ${line} ${text}`
 function* textsOf(file: string, lines: readonly string[]): Generator<Text> {
   for (const prose of proseOf(file, lines)) {
     const { kind, line, text } = prose
-    if (kind === 'document')
-      for (const sentence of sentencesOf(text))
+    if (kind === 'document') {
+      const isHeading = lines[line - 1]?.startsWith('#')
+      for (const sentence of isHeading ? [] : sentencesOf(text))
         yield { kind: 'sentence', file, line, text: sentence }
-    else if (kind === 'comment') {
+    } else if (kind === 'comment') {
       const whole = wholeComment(prose, lines)
       if (!directive.test(whole) && /[a-z]{2}/i.test(whole))
         yield { kind, file, line: prose.comment?.from ?? line, text: whole }
@@ -109,13 +110,19 @@ function wholeComment({ comment }: Prose, lines: readonly string[]): string {
     .trim()
 }
 
+/** Matches the space between two sentences. Periods of abbreviations do not end a sentence. */
+const sentenceEnd = /(?<=[.?!]["')*]*)(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.) (?=[A-Z`"[*])/g
+
 /**
- * Returns the sentences of a paragraph. Leaves out headings, which have no punctuation at the end.
+ * Returns the sentences of a paragraph. Leaves out single words, headings in bold type, and text
+ * without punctuation at its end. Inline code is not split.
  */
-function sentencesOf(paragraph: string): readonly string[] {
-  return paragraph
-    .split(/(?<=[.?!]["')*]*) (?=[A-Z`"[*])/)
-    .filter((sentence) => /[.?!:]["')*]*$/.test(sentence))
+export function sentencesOf(paragraph: string): readonly string[] {
+  const masked = paragraph.replaceAll(/`[^`]*`/g, (code) => `\`${'x'.repeat(code.length - 2)}\``)
+  const ends = [...masked.matchAll(sentenceEnd)].map(({ index }) => index)
+  return [0, ...ends]
+    .map((start, at) => paragraph.slice(start, ends[at]).trim())
+    .filter((sentence) => /\S .*[.?!:]["')*]*$/.test(sentence) && !/^\*\*[^*]*\*\*$/.test(sentence))
 }
 
 const ofKind = (texts: readonly Text[], kind: Kind): number =>

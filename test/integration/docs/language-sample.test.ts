@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { drawSample, sizes } from '../../support/language-sample.ts'
+import { allTexts, drawSample, sentencesOf, sizes } from '../../support/language-sample.ts'
 import { root } from '../../support/prose.ts'
 
 const SEED = 7
@@ -44,4 +44,29 @@ test('generated pages and recorded data are left out', () => {
     files.filter((file) => /^docs\/(?:reference|status)|\/(?:data|recordings)\//.test(file)),
     [],
   )
+})
+
+test('a paragraph is split between sentences, but not at abbreviations or inside inline code', () => {
+  const sentences = [
+    'Use a proxy, e.g. Envoy.',
+    'Type `Run. Wait.` and press Enter (twice).',
+    '`keelson dev` starts etcd 3.6.',
+    'Is it ready?',
+  ]
+  assert.deepEqual(sentencesOf(sentences.join(' ')), sentences)
+})
+
+test('list numbers, single words and headings are not sentences', () => {
+  for (const text of ['5.', '`note`.', '**One queue.**', 'Set up a server'])
+    assert.deepEqual(sentencesOf(text), [], text)
+  assert.deepEqual(sentencesOf('**One queue.** Requests wait.'), ['Requests wait.'])
+})
+
+test('sentences are not taken from headings and contain whole inline code', () => {
+  for (const { kind, file, line, text } of allTexts()) {
+    if (kind !== 'sentence') continue
+    const first = readFileSync(join(root, file), 'utf8').split('\n')[line - 1]
+    assert.ok(first?.startsWith('#') === false, `${file}:${line} ${text}`)
+    assert.equal(text.split('`').length % 2, 1, `${file}:${line} ${text}`)
+  }
 })
