@@ -17,6 +17,8 @@ import type { Rights } from './authorizer.ts'
 const ENTRIES_MAX = 400_000
 /** Maximum length of the rules in JSON, which is the maximum length of an object in a request. */
 const BYTES_MAX = 3 << 20
+/** Memory of a visited binding, divided by RESERVED_TIMES. */
+const BINDING_BYTES = 10
 /** Number of bytes around the lists of a rule, and around an entry. */
 const RULE_BYTES = 80
 const ENTRY_BYTES = 3
@@ -49,7 +51,7 @@ export function* rightsByRoles({
   const errors = new ResolutionErrors()
   const rules = new ListedRules(reserve)
   for (const list of heldRules(index, user, { namespace, each: 'binding', errors })) {
-    rules.count(1)
+    rules.addBinding()
     if (rules.isStepOver()) yield
     for (const rule of list) {
       if (rules.isCut) break
@@ -75,25 +77,23 @@ class ListedRules {
     this.#reserve = reserve
   }
 
-  count(entries: number): void {
-    this.#entries += entries
-    if (this.#entries > ENTRIES_MAX || this.#bytes > BYTES_MAX) this.isCut = true
+  /** Counts a binding. `heldRules` remembers which bindings it has visited. */
+  addBinding(): void {
+    this.#count(BINDING_BYTES)
+    this.#reserveMore()
   }
 
   *add({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): Steps<void> {
-    this.#bytes += RULE_BYTES
-    this.count(1)
+    this.#count(RULE_BYTES)
     if (this.isStepOver()) yield
     for (const list of [verbs, apiGroups, resources, resourceNames, nonResourceURLs]) {
       for (const text of list) {
-        this.#bytes += jsonBytes(text)
-        this.count(1)
+        this.#count(jsonBytes(text))
         if (this.isStepOver()) yield
         if (this.isCut) return
       }
     }
-    for (; this.#bytes > this.#reservedTo; this.#reservedTo += RESERVED_BYTES)
-      this.#reserve(RESERVED_BYTES * RESERVED_TIMES)
+    this.#reserveMore()
     if (resources.length > 0) {
       const names = {
         apiGroups: orNone(apiGroups),
@@ -110,6 +110,17 @@ class ListedRules {
     if (this.#entries < this.#stepEnd) return false
     this.#stepEnd = this.#entries + STEP_ENTRIES
     return true
+  }
+
+  #count(bytes: number): void {
+    this.#entries++
+    this.#bytes += bytes
+    if (this.#entries > ENTRIES_MAX || this.#bytes > BYTES_MAX) this.isCut = true
+  }
+
+  #reserveMore(): void {
+    for (; this.#bytes > this.#reservedTo; this.#reservedTo += RESERVED_BYTES)
+      this.#reserve(RESERVED_BYTES * RESERVED_TIMES)
   }
 
   rights(error: string): Rights {

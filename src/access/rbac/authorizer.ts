@@ -7,7 +7,7 @@ import { aggregate } from '../../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { quote } from '../../api/quote.ts'
 import type { User } from '../../api/user.ts'
-import type { Binding } from './binding.ts'
+import { type Binding, firstSubject } from './binding.ts'
 import { Role } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
 import { questionOf, type Rule } from './rule.ts'
@@ -26,14 +26,15 @@ export function authorizeByRoles(
   let allowed: AccessDecision | undefined
   let errors: ResolutionErrors | undefined
   const namespace = attributes.kind === 'path' ? '' : attributes.namespace
-  index.visit(user, namespace, (binding, subject) => {
+  index.visit(user, namespace, (binding) => {
     const { role } = binding
     if (!(role instanceof Role) || role.rules === undefined) {
       errors ??= new ResolutionErrors()
       errors.add(unresolved(binding, 'singular'))
       return false
     }
-    if (!role.covers(question)) return false
+    const subject = role.covers(question) ? firstSubject(binding, user) : undefined
+    if (subject === undefined) return false
     allowed = index.allowed.of(binding, role, subject)
     return true
   })
@@ -67,15 +68,13 @@ export function* heldRules(
   user: User,
   { namespace, each, errors }: HeldOptions,
 ): Generator<readonly Rule[]> {
-  const seen = new Set<Role>()
+  const seen = new Set<Binding | Binding['role']>()
   for (const binding of index.bindingsIn(user, namespace)) {
     yield []
-    if (binding === undefined) continue
     const { role } = binding
-    if (each === 'role' && role instanceof Role) {
-      if (seen.has(role)) continue
-      seen.add(role)
-    }
+    const counted = each === 'role' ? role : binding
+    if (seen.has(counted)) continue
+    seen.add(counted)
     // The message depends on how kube-apiserver reads the role: a SelfSubjectRulesReview uses a
     // lister, and the escalation check reads from storage.
     if (!(role instanceof Role) || role.rules === undefined)

@@ -46,18 +46,31 @@ export class SubjectList {
     this.all = all
   }
 
-  /**
-   * Returns the first subject that matches the user. The reason of the decision names this subject.
-   */
+  /** Returns the first subject that matches the user. */
   firstFor(user: User): Subject | undefined {
-    if (this.all.length <= SCAN_MAX) return this.all.find((one) => isUser(one, user))
+    if (this.all.length <= SCAN_MAX) {
+      const groups = groupsOf(user)
+      return this.all.find(({ kind, matches }) =>
+        kind === 'Group' ? hasGroup(groups, matches) : matches === user.name,
+      )
+    }
     const users = (this.#users ??= positions(this.all, (kind) => kind !== 'Group'))
     const groups = (this.#groups ??= positions(this.all, (kind) => kind === 'Group'))
     let first = users.get(user.name) ?? Infinity
-    for (const group of user.groups) first = Math.min(first, groups.get(group) ?? Infinity)
+    for (const group of groupsOf(user)) first = Math.min(first, groups.get(group) ?? Infinity)
     return this.all[first]
   }
 }
+
+export const subjectsOf = ({ subjects }: Binding): readonly Subject[] =>
+  subjects instanceof SubjectList ? subjects.all : [subjects]
+
+/**
+ * Returns the first subject of a binding that matches the user. The reason of a decision names this
+ * subject.
+ */
+export const firstSubject = ({ subjects }: Binding, user: User): Subject | undefined =>
+  subjects instanceof SubjectList ? subjects.firstFor(user) : subjects
 
 /**
  * Sets of groups, by list of groups. Requests with the same client certificate or cached token
@@ -65,40 +78,21 @@ export class SubjectList {
  */
 const groupSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
+type Groups = readonly string[] | ReadonlySet<string>
+
 /**
- * Finds the first matching subject of each list for one user with many groups. A decision visits a
- * binding once for each matching subject, but the list of a binding is searched only once.
+ * Returns the groups of a user. Many groups are returned as a set, because a client can repeat a
+ * group thousands of times.
  */
-export class FirstSubjects {
-  /**
-   * The groups of the user without duplicates, because a client can repeat a group thousands of
-   * times.
-   */
-  readonly groups: ReadonlySet<string>
-  readonly #user: User
-  #known: Map<SubjectList, Subject | undefined> | undefined
-
-  constructor(user: User) {
-    this.#user = user
-    this.groups = groupSets.get(user.groups) ?? new Set(user.groups)
-    groupSets.set(user.groups, this.groups)
-  }
-
-  in(list: SubjectList): Subject | undefined {
-    this.#known ??= new Map()
-    if (this.#known.has(list)) return this.#known.get(list)
-    const first =
-      list.all.length > this.groups.size ? list.firstFor(this.#user) : list.all.find(this.#isMatch)
-    this.#known.set(list, first)
-    return first
-  }
-
-  readonly #isMatch = ({ kind, matches }: Subject): boolean =>
-    kind === 'Group' ? this.groups.has(matches) : matches === this.#user.name
+export function groupsOf({ groups }: User): Groups {
+  if (groups.length <= SCAN_MAX) return groups
+  const known = groupSets.get(groups) ?? new Set(groups)
+  groupSets.set(groups, known)
+  return known
 }
 
-const isUser = ({ kind, matches }: Subject, { name, groups }: User): boolean =>
-  kind === 'Group' ? groups.includes(matches) : matches === name
+const hasGroup = (groups: Groups, group: string): boolean =>
+  'has' in groups ? groups.has(group) : groups.includes(group)
 
 function positions(
   all: readonly Subject[],

@@ -294,10 +294,10 @@ test('the check of large roles ends when the request ends', async () => {
   const index = world([writes, ...largeRules(3_000, 0)])
   const ending = new AbortController()
   const reason = new Error('the client has disconnected')
-  setImmediate(() => ending.abort(reason))
   const { signal } = ending
-  const before = process.threadCpuUsage()
   const object = roleOf(largeRules(3_000, 1))
+  const before = process.threadCpuUsage()
+  setImmediate(() => ending.abort(reason))
   await assert.rejects(refusalOf(index, { resource: 'roles', object, signal }), reason)
   const { user } = process.threadCpuUsage(before)
   assert.ok(user < 500_000, `${user} µs`)

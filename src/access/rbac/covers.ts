@@ -162,7 +162,8 @@ class Owners {
   /** Yields undefined where the work can pause. */
   *#convert(held: Iterable<readonly Rule[]>): Generator<HeldRule | undefined> {
     for (const rules of held) {
-      this.#compared.add(1)
+      // The source of the rules remembers which roles it has returned.
+      this.#compared.addStored()
       if (this.#compared.isStepOver()) yield undefined
       for (const rule of rules) {
         const owner = yield* this.#numbers.held(rule)

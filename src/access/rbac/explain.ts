@@ -7,7 +7,7 @@ import type { AccessAttributes } from '../../api/access.ts'
 import type { Fields } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
-import type { Binding, Subject } from './binding.ts'
+import { type Binding, firstSubject, type Subject } from './binding.ts'
 import { Role } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
 import {
@@ -82,9 +82,11 @@ function grantOf(
   { namespace, question }: NamespacedQuestion,
 ): Fields | undefined {
   let granted: Fields | undefined
-  index.visit(user, namespace, (binding, subject) => {
+  index.visit(user, namespace, (binding) => {
     const { role } = binding
     if (!(role instanceof Role) || !role.covers(question)) return false
+    const subject = firstSubject(binding, user)
+    if (subject === undefined) return false
     granted = grantFields(
       binding,
       subject,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { SharedLists } from '../../lib/collections/shared-lists.ts'
-import { keptInSteps, keptRules } from './read-objects.ts'
+import { keptBindingInSteps, keptInSteps, keptRules } from './read-objects.ts'
 
 test('keptInSteps returns the same rules as keptRules', () => {
   const names = Array.from({ length: 1000 }, (_, at) => `n${at}`)
@@ -15,4 +15,21 @@ test('keptInSteps returns the same rules as keptRules', () => {
     allSteps(keptInSteps({ rules }, new SharedLists())),
     keptRules({ rules }, new SharedLists()),
   )
+})
+
+test('large roles and bindings are read a few entries at a time', () => {
+  const names = Array.from({ length: 250 }, (_, at) => `n${at}`)
+  const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: names }
+  const rules = Array.from({ length: 250 }, () => rule)
+  const subjects = Array.from({ length: 25_000 }, (_, at) => ({ kind: 'User', name: `u${at}` }))
+  const roleRef = { kind: 'ClusterRole', name: 'r' }
+  const shared = new SharedLists()
+  for (const steps of [
+    keptInSteps({ rules }, shared),
+    keptBindingInSteps({ roleRef, subjects }, '', shared),
+  ]) {
+    let count = 0
+    for (const _ of steps) count++
+    assert.ok(count >= 90, `${count} steps`)
+  }
 })

@@ -12,7 +12,7 @@ import { accountUserName } from '../../api/service-account.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { mapEach } from '../../lib/scheduling/parts.ts'
 import type { SharedLists } from '../../lib/collections/shared-lists.ts'
-import type { Steps } from '../../lib/scheduling/slices.ts'
+import { atOnce, type Steps } from '../../lib/scheduling/slices.ts'
 import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
 import type { Rule } from './rule.ts'
@@ -57,10 +57,12 @@ export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
 
 /** Reads the rules of a large role in steps. Returns the same rules as `keptRules`. */
 export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
+  const { rules } = role
   const kept: Rule[] = []
-  for (const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } of readRules(
-    role['rules'],
-  )) {
+  let entries = 0
+  for (const sent of Array.isArray(rules) ? rules : []) {
+    const rule = readRule(fieldsOf(sent))
+    const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule
     kept.push({
       verbs: yield* keptList(verbs, shared),
       apiGroups: yield* keptList(apiGroups, shared),
@@ -71,12 +73,18 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
         resourceNames.length === 0 ? shared.list(resourceNames) : yield* ownTexts(resourceNames),
       nonResourceURLs: yield* keptList(nonResourceURLs, shared),
     })
-    if (kept.length % ITEMS_PER_STEP === 0) yield undefined
+    entries += entriesOf(rule)
+    if (entries < ITEMS_PER_STEP) continue
+    entries = 0
+    yield undefined
   }
   return kept
 }
 
-/** Number of rules, or of entries in one list of a rule, that are read between two yields. */
+const entriesOf = (rule: Rule): number =>
+  Object.values(rule).reduce((entries, list) => entries + list.length, 1)
+
+/** Number of rules, entries of rules, or subjects that are read between two yields. */
 const ITEMS_PER_STEP = 256
 
 function* keptList(list: readonly string[], shared: SharedLists): Steps<readonly string[]> {
@@ -95,13 +103,28 @@ export function keptBinding(
   namespace: string,
   shared: SharedLists,
 ): BindingContent {
+  return atOnce(keptBindingInSteps(binding, namespace, shared))
+}
+
+/** Reads the subjects and the role of a large binding in steps, like `keptBinding`. */
+export function* keptBindingInSteps(
+  binding: Fields,
+  namespace: string,
+  shared: SharedLists,
+): Steps<BindingContent> {
   const roleRef = fieldsOf(binding['roleRef'])
+  const { subjects } = binding
+  const kept: Subject[] = []
+  let count = 0
+  for (const subject of Array.isArray(subjects) ? subjects : []) {
+    const read = readSubject(fieldsOf(subject), namespace, shared)
+    if (read !== undefined) kept.push(read)
+    if (++count % ITEMS_PER_STEP === 0) yield undefined
+  }
   return {
     roleKind: shared.text(textOf(roleRef['kind'])),
     roleName: shared.text(textOf(roleRef['name'])),
-    subjects: itemsOf(binding['subjects']).flatMap(
-      (subject) => readSubject(subject, namespace, shared) ?? [],
-    ),
+    subjects: kept,
   }
 }
 

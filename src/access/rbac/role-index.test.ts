@@ -159,9 +159,32 @@ test("the time of a decision is linear in the number of the user's groups", () =
     (binding) => seen.push(binding.name) === 0,
   )
   const { user: userMicros } = process.threadCpuUsage(startCpu)
-  assert.equal(seen.length, 2_001)
-  assert.equal(new Set(seen).size, 2_001)
+  assert.equal(seen.length, groups.length)
   assert.ok(userMicros < 300_000, `${userMicros} µs`)
+})
+
+test('a decision examines each role of a group once, however many bindings it has', () => {
+  const index = new RoleIndex()
+  const shared = new SharedLists()
+  const bind = (name: string, role: string): void => {
+    const subjects = [...many.slice(0, 10), { kind: 'Group', name: 'dev' }]
+    const binding = { roleRef: { kind: 'Role', name: role }, subjects }
+    index.setBinding({ namespace: 'n', name }, keptBinding(binding, 'n', shared))
+  }
+  for (let at = 0; at < 3_000; at++) bind(`b${at}`, `r${at % 3}`)
+  const seen: string[] = []
+  const visit = (): void => {
+    index.visit({ name: 'u', uid: '', groups: ['dev'] }, 'n', (binding) => {
+      seen.push(binding.name)
+      return false
+    })
+  }
+  visit()
+  assert.deepEqual(seen.splice(0), ['b0', 'b1', 'b2'])
+  index.setBinding({ namespace: 'n', name: 'b1' }, undefined)
+  bind('b2', 'r0')
+  visit()
+  assert.deepEqual(seen, ['b0', 'b4', 'b5'])
 })
 
 type RoleObjects = {

@@ -5,7 +5,9 @@
  */
 import type { User } from '../../api/user.ts'
 import { AllowDecisions } from './allow-decisions.ts'
-import { type Binding, FirstSubjects, SCAN_MAX, type Subject, SubjectList } from './binding.ts'
+import { type Binding, firstSubject, type Subject, SubjectList, subjectsOf } from './binding.ts'
+import { NamespaceBindings, type Visit } from './namespace-bindings.ts'
+import type { Grants } from './grants.ts'
 import { Role, type RoleKind } from './role.ts'
 import type { Rule } from './rule.ts'
 
@@ -18,28 +20,27 @@ export type BindingContent = {
   readonly subjects: readonly Subject[]
 }
 
-/** Called for each binding that applies to the user. Returns true to stop. */
-export type Visit = (binding: Binding, subject: Subject) => boolean
-
 export type BoundSubject = { readonly binding: Binding; readonly subject: Subject }
-
-/**
- * The RoleBindings of one namespace, or the ClusterRoleBindings, by user name and group. A single
- * binding is stored without a Set.
- */
-type Bindings = Map<string, Binding | Set<Binding>>
 
 export class RoleIndex {
   readonly allowed = new AllowDecisions()
   /** Roles by `namespace/name`. Namespaces and names cannot contain a slash. */
   readonly #roles = new Map<string, Role>()
   readonly #bindings = new Map<string, Binding>()
-  readonly #byNamespace = new Map<string, Bindings>()
+  /** The bindings by namespace. Those of an empty namespace are the ClusterRoleBindings. */
+  readonly #byNamespace = new Map<string, NamespaceBindings>()
 
-  /** Updates a role. Undefined rules mean that the role was deleted. */
-  setRole({ namespace, name }: RoleLocation, rules: readonly Rule[] | undefined): void {
+  /**
+   * Updates a role. Undefined rules mean that the role was deleted. The grants of a large role are
+   * built by the caller in steps, because a decision would build them at once.
+   */
+  setRole(
+    { namespace, name }: RoleLocation,
+    rules: readonly Rule[] | undefined,
+    grants?: Grants,
+  ): void {
     const role = this.#roleAt(namespace, name)
-    role.rules = rules
+    role.setRules(rules, grants)
     this.#dropUnused(role, namespace)
   }
 
@@ -65,30 +66,22 @@ export class RoleIndex {
    * follow the RoleBindings of the namespace, unless the namespace is empty. Within both lists, the
    * bindings of the user name precede those of the groups; kube-apiserver's order is random.
    *
-   * A binding is visited more than once only if the user has few groups and one of them is
-   * repeated. Returns whether a visit returned true.
+   * If several bindings have the same role, some of them are not visited. Returns whether a visit
+   * returned true.
    */
   visit(user: User, namespace: string, see: Visit): boolean {
-    const visitor = { user, firsts: firstsOf(user), see }
-    if (visitFor(this.#byNamespace.get(''), visitor)) return true
-    return namespace !== '' && visitFor(this.#byNamespace.get(namespace), visitor)
+    if (this.#byNamespace.get('')?.visit(user, see) === true) return true
+    return namespace !== '' && this.#byNamespace.get(namespace)?.visit(user, see) === true
   }
 
   /**
-   * Yields the bindings that `visit` visits, each of them once. Also yields undefined, so that the
-   * caller can pause. The index can change between two bindings.
+   * Yields all bindings that apply to a user in a namespace. Yields a binding again if it matches
+   * several names. The index can change between two bindings.
    */
-  *bindingsIn(user: User, namespace: string): Generator<Binding | undefined> {
-    const visitor = { user, firsts: firstsOf(user), see: () => true }
-    const groups = [...new Set(user.groups)].map((name) => ({ name, isGroup: true }))
+  *bindingsIn(user: User, namespace: string): Generator<Binding> {
     for (const place of namespace === '' ? [''] : ['', namespace]) {
       const bindings = this.#byNamespace.get(place)
-      if (bindings === undefined) continue
-      for (const identity of [{ name: user.name, isGroup: false }, ...groups]) {
-        const found = bindings.get(identity.name) ?? []
-        for (const binding of 'name' in found ? [found] : found)
-          yield visitOne(binding, visitor, identity) ? binding : undefined
-      }
+      if (bindings !== undefined) yield* bindings.of(user)
     }
   }
 
@@ -97,15 +90,16 @@ export class RoleIndex {
    * each further batch has the RoleBindings of one namespace. A batch has at most `max` bindings.
    */
   *bindingsOf(user: User, max: number): Generator<readonly BoundSubject[]> {
-    const firsts = firstsOf(user)
     for (const bindings of this.#byNamespace.values()) {
-      const found: BoundSubject[] = []
-      visitFor(bindings, {
-        user,
-        firsts,
-        see: (binding, subject) => found.push({ binding, subject }) >= max,
+      const found = new Set<Binding>()
+      for (const binding of bindings.of(user)) {
+        if (found.size >= max) break
+        found.add(binding)
+      }
+      yield [...found].flatMap((binding) => {
+        const subject = firstSubject(binding, user)
+        return subject === undefined ? [] : [{ binding, subject }]
       })
-      yield found
     }
   }
 
@@ -181,12 +175,10 @@ export class RoleIndex {
   }
 
   #replaceNames(namespace: string, before: Binding | undefined, after: Binding | undefined): void {
-    const bindings = this.#byNamespace.get(namespace) ?? new Map<string, Binding | Set<Binding>>()
-    const names = after === undefined ? noNames : namesIn(after)
-    if (before !== undefined)
-      for (const name of namesIn(before)) if (!names.has(name)) remove(bindings, name, before)
-    if (after !== undefined) for (const name of names) replace(bindings, name, { before, after })
-    if (bindings.size === 0) this.#byNamespace.delete(namespace)
+    const bindings = this.#byNamespace.get(namespace) ?? new NamespaceBindings()
+    if (before !== undefined) bindings.remove(before)
+    if (after !== undefined) bindings.add(after)
+    if (bindings.isEmpty) this.#byNamespace.delete(namespace)
     else this.#byNamespace.set(namespace, bindings)
   }
 }
@@ -194,105 +186,14 @@ export class RoleIndex {
 const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`
 
 function isSameBinding(
-  { role, subjects }: Binding,
+  binding: Binding,
   { roleKind, roleName, subjects: others }: BindingContent,
 ): boolean {
+  const { role } = binding
   if (!(role instanceof Role) || role.kind !== roleKind || role.name !== roleName) return false
-  const all = subjects instanceof SubjectList ? subjects.all : [subjects]
+  const all = subjectsOf(binding)
   return (
     all.length === others.length &&
     all.every((one, at) => one.kind === others[at]?.kind && one.matches === others[at].matches)
   )
-}
-
-const noNames: ReadonlySet<string> = new Set()
-
-/**
- * Returns the names under which a binding is stored. A user and a group with the same name share an
- * entry of the map; visits check the kind of the subject.
- */
-const namesIn = ({ subjects }: Binding): ReadonlySet<string> =>
-  new Set(
-    subjects instanceof SubjectList
-      ? subjects.all.map(({ matches }) => matches)
-      : [subjects.matches],
-  )
-
-function remove(bindings: Bindings, name: string, binding: Binding): void {
-  const known = bindings.get(name)
-  if (known === binding) bindings.delete(name)
-  if (!(known instanceof Set)) return
-  known.delete(binding)
-  const [only] = known
-  if (known.size === 1 && only !== undefined) bindings.set(name, only)
-}
-
-type Replacement = { readonly before: Binding | undefined; readonly after: Binding }
-
-function replace(bindings: Bindings, name: string, { before, after }: Replacement): void {
-  const known = bindings.get(name)
-  if (known instanceof Set) {
-    if (before !== undefined) known.delete(before)
-    known.add(after)
-  } else if (known === undefined || known === before) bindings.set(name, after)
-  else bindings.set(name, new Set([known, after]))
-}
-
-/**
- * A user whose bindings are visited. `firsts` finds the first matching subject of each binding; it
- * is undefined if the user has few groups.
- */
-type Visitor = {
-  readonly user: User
-  readonly firsts: FirstSubjects | undefined
-  readonly see: Visit
-}
-
-const firstsOf = (user: User): FirstSubjects | undefined =>
-  user.groups.length > SCAN_MAX ? new FirstSubjects(user) : undefined
-
-function visitFor(bindings: Bindings | undefined, visitor: Visitor): boolean {
-  if (bindings === undefined) return false
-  const { name: userName } = visitor.user
-  const groups = visitor.firsts?.groups ?? visitor.user.groups
-  if (visitAt(bindings.get(userName), visitor, { name: userName, isGroup: false })) return true
-  for (const name of groups)
-    if (visitAt(bindings.get(name), visitor, { name, isGroup: true })) return true
-  return false
-}
-
-/** The name of the user or of one of the user's groups. */
-type Identity = { readonly name: string; readonly isGroup: boolean }
-
-function visitAt(
-  found: Binding | Set<Binding> | undefined,
-  visitor: Visitor,
-  identity: Identity,
-): boolean {
-  if (found === undefined) return false
-  if (!(found instanceof Set)) return visitOne(found, visitor, identity)
-  for (const binding of found) if (visitOne(binding, visitor, identity)) return true
-  return false
-}
-
-const firstIn = (
-  list: SubjectList,
-  user: User,
-  firsts: FirstSubjects | undefined,
-): Subject | undefined => (firsts === undefined ? list.firstFor(user) : firsts.in(list))
-
-/**
- * Visits a binding. If several subjects match the user, the binding is visited only for the first
- * of them.
- */
-function visitOne(
-  binding: Binding,
-  { user, firsts, see }: Visitor,
-  { name, isGroup }: Identity,
-): boolean {
-  const { subjects } = binding
-  const subject = subjects instanceof SubjectList ? firstIn(subjects, user, firsts) : subjects
-  if (subject === undefined || (subject.kind === 'Group') !== isGroup || subject.matches !== name)
-    return false
-  return see(binding, subject)
 }

@@ -1,5 +1,7 @@
 /** A role that exists, or a missing role that a binding references. */
-import { hasOrAll, type Question, type Rule, ruleCovers } from './rule.ts'
+import { atOnce } from '../../lib/scheduling/slices.ts'
+import { Grants } from './grants.ts'
+import { type Question, type Rule, ruleCovers } from './rule.ts'
 
 /**
  * If the lists of all rules together have at most this many entries, they are scanned. The rules of
@@ -27,15 +29,6 @@ export const isOfRoles = <T extends NamedResource>(
 
 export type RoleKind = 'Role' | 'ClusterRole'
 
-type ResourceQuestion = Extract<Question, { kind: 'resource' }>
-
-/** The part of a rule that applies to one of its resources. Undefined names mean all objects. */
-type Grant = {
-  readonly verbs: readonly string[]
-  readonly apiGroups: readonly string[]
-  readonly names: ReadonlySet<string> | undefined
-}
-
 export class Role {
   readonly kind: RoleKind
   readonly name: string
@@ -47,8 +40,8 @@ export class Role {
   #rules: readonly Rule[] | undefined
   /** The rules with nonResourceURLs. Most roles have no such rules. */
   #pathRules: readonly Rule[] = none
-  /** The grants by resource. Built when a long role is evaluated for the first time. */
-  #grants: ReadonlyMap<string, readonly Grant[]> | undefined
+  /** The rules of a long role by resource. Built when the role is evaluated for the first time. */
+  #grants: Grants | undefined
   #isLong = false
   /**
    * The last request that no rule covers. Cached because several bindings of a user may reference
@@ -66,9 +59,10 @@ export class Role {
     return this.#rules
   }
 
-  set rules(rules: readonly Rule[] | undefined) {
+  /** Undefined rules mean that the role was deleted. `grants` are those of the rules, if known. */
+  setRules(rules: readonly Rule[] | undefined, grants?: Grants): void {
     this.#rules = rules
-    this.#grants = undefined
+    this.#grants = grants
     this.#refused = undefined
     this.#pathRules = rules?.some(isOfPaths) === true ? rules.filter(isOfPaths) : none
     this.#isLong = rules !== undefined && entriesOf(rules) > SCAN_MAX
@@ -84,13 +78,8 @@ export class Role {
   #coversBy(rules: readonly Rule[], question: Question): boolean {
     if (question.kind === 'path') return anyCovers(this.#pathRules, question)
     if (!this.#isLong) return anyCovers(rules, question)
-    const grants = (this.#grants ??= grantsOf(rules))
-    const { resource, ofAny } = question
-    return (
-      anyGives(grants.get(resource), question) ||
-      anyGives(grants.get('*'), question) ||
-      (ofAny !== '' && anyGives(grants.get(ofAny), question))
-    )
+    this.#grants ??= atOnce(Grants.of(rules))
+    return this.#grants.cover(question)
   }
 }
 
@@ -109,37 +98,4 @@ function entriesOf(rules: readonly Rule[]): number {
     entries += verbs.length + apiGroups.length + resources.length + resourceNames.length
   }
   return entries
-}
-
-function anyGives(
-  grants: readonly Grant[] | undefined,
-  { verb, group, name }: ResourceQuestion,
-): boolean {
-  if (grants === undefined) return false
-  for (const { verbs, apiGroups, names } of grants) {
-    if (
-      hasOrAll(verbs, verb) &&
-      hasOrAll(apiGroups, group) &&
-      (names === undefined || names.has(name))
-    )
-      return true
-  }
-  return false
-}
-
-function grantsOf(rules: readonly Rule[]): Map<string, Grant[]> {
-  const byResource = new Map<string, Grant[]>()
-  for (const { verbs, apiGroups, resources, resourceNames } of rules) {
-    const grant = {
-      verbs,
-      apiGroups,
-      names: resourceNames.length === 0 ? undefined : new Set(resourceNames),
-    }
-    for (const resource of new Set(resources)) {
-      const known = byResource.get(resource)
-      if (known === undefined) byResource.set(resource, [grant])
-      else known.push(grant)
-    }
-  }
-  return byResource
 }

@@ -4,7 +4,7 @@
  * that it applies to the client's next request. The escalation check first waits for the latest
  * state, no matter which server wrote it (`latest`).
  */
-import { type Fields, itemsOf, type Json } from '../../api/object.ts'
+import { type Fields, fieldsOf, type Json } from '../../api/object.ts'
 import type { InformerAccess } from '../../storage/cache/informer-by-name.ts'
 import { Informer } from '../../storage/cache/informer.ts'
 import { informedStore } from '../../storage/cache/informed-store.ts'
@@ -16,7 +16,8 @@ import type { Time } from '../../lib/time/timers.ts'
 import type { Key } from '../../storage/engine.ts'
 import type { ResourceKeys } from '../../storage/keys.ts'
 import type { ObjectStore } from '../../storage/store.ts'
-import { keptBinding, keptInSteps, keptRules } from './read-objects.ts'
+import { Grants } from './grants.ts'
+import { keptBinding, keptBindingInSteps, keptInSteps, keptRules } from './read-objects.ts'
 import { createReadContent } from './read-stored.ts'
 import { rbacGroup, type RoleResource, roleResources } from './role.ts'
 import { type RoleLocation, RoleIndex } from './role-index.ts'
@@ -114,27 +115,41 @@ export class RolesInformer implements AsyncDisposable {
     place: RoleLocation,
     object: Fields | undefined,
   ): Steps<void> | undefined {
+    const { namespace } = place
+    if (object !== undefined && isLarge(object))
+      return what === 'bindings'
+        ? this.#setLargeBinding(place, object)
+        : this.#setLargeRole(place, object)
     if (what === 'bindings')
-      this.index.setBinding(place, object && keptBinding(object, place.namespace, this.#shared))
-    else if (object !== undefined && isLarge(object)) return this.#setLargeRole(place, object)
+      this.index.setBinding(place, object && keptBinding(object, namespace, this.#shared))
     else this.index.setRole(place, object && keptRules(object, this.#shared))
     return undefined
   }
 
+  *#setLargeBinding(place: RoleLocation, binding: Fields): Steps<void> {
+    const content = yield* keptBindingInSteps(binding, place.namespace, this.#shared)
+    this.index.setBinding(place, content)
+  }
+
   *#setLargeRole(place: RoleLocation, role: Fields): Steps<void> {
-    this.index.setRole(place, yield* keptInSteps(role, this.#shared))
+    const rules = yield* keptInSteps(role, this.#shared)
+    this.index.setRole(place, rules, yield* Grants.of(rules))
   }
 }
 
 /**
- * Maximum size of a role that is read in one step, in rules or in entries of a rule. Larger roles
- * are read in steps.
+ * Maximum number of rules, entries of rules, and subjects that are read at once. Larger roles and
+ * bindings are read in steps.
  */
-const ITEMS_MAX = 256
+const ENTRIES_MAX = 1024
 
-const isLong = (list: Json | undefined): boolean => Array.isArray(list) && list.length > ITEMS_MAX
+const lengthOf = (list: Json | undefined): number => (Array.isArray(list) ? list.length : 0)
 
-function isLarge(role: Fields): boolean {
-  const rules = itemsOf(role['rules'])
-  return rules.length > ITEMS_MAX || rules.some((rule) => Object.values(rule).some(isLong))
+function isLarge({ rules, subjects }: Fields): boolean {
+  let entries = lengthOf(subjects) + lengthOf(rules)
+  for (const rule of Array.isArray(rules) ? rules : []) {
+    if (entries > ENTRIES_MAX) break
+    for (const list of Object.values(fieldsOf(rule))) entries += lengthOf(list)
+  }
+  return entries > ENTRIES_MAX
 }

@@ -37,6 +37,8 @@ export type Question =
       readonly name: string
     }
 
+export type ResourceQuestion = Extract<Question, { kind: 'resource' }>
+
 export function questionOf(attributes: AccessAttributes): Question {
   if (attributes.kind === 'path') return attributes
   const { verb, group, plural, subresource, name } = attributes

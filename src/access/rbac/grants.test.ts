@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { atOnce } from '../../lib/scheduling/slices.ts'
+import { Grants } from './grants.ts'
+import type { Rule } from './rule.ts'
+
+const may = (more: Partial<Rule>): Rule => ({
+  verbs: ['get'],
+  apiGroups: [''],
+  resources: ['pods'],
+  resourceNames: [],
+  nonResourceURLs: [],
+  ...more,
+})
+const asks = (verb: string, name: string) =>
+  ({ kind: 'resource', verb, group: '', resource: 'pods', ofAny: '', name }) as const
+
+test('rules that differ only in their names are merged, and one without names covers all names', () => {
+  const { verbs, apiGroups, resources } = may({})
+  const rule = (...resourceNames: readonly string[]): Rule =>
+    may({ verbs, apiGroups, resources, resourceNames })
+  const some = atOnce(Grants.of([rule('a'), rule('b', 'c')]))
+  for (const [name, expected] of [
+    ['a', true],
+    ['c', true],
+    ['d', false],
+    ['', false],
+  ] as const)
+    assert.equal(some.cover(asks('get', name)), expected, name)
+  const orders = [
+    [rule('a'), rule()],
+    [rule(), rule('a')],
+    [rule('a'), rule(), rule('b')],
+  ]
+  for (const rules of orders) {
+    const all = atOnce(Grants.of(rules))
+    assert.ok(all.cover(asks('get', 'd')))
+    assert.ok(!all.cover(asks('list', 'a')))
+  }
+})
+
+test('the grants of a long list or of many rules are built in steps', () => {
+  const texts = Array.from({ length: 20_000 }, (_, at) => `x${at}`)
+  const large: readonly (readonly Rule[])[] = [
+    [may({ verbs: texts })],
+    [may({ apiGroups: texts })],
+    [may({ resources: texts })],
+    [may({ resourceNames: texts })],
+    texts.map((name) => may({ resourceNames: [name] })),
+  ]
+  for (const rules of large) {
+    let steps = 0
+    for (const _ of Grants.of(rules)) steps++
+    assert.ok(steps >= 70, `${steps} steps`)
+  }
+})
