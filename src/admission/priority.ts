@@ -2,6 +2,7 @@
  * Copies the priority of a pod's PriorityClass into the pod. Later changes to the class do not
  * affect the pod.
  */
+import { cutText } from '../lib/text/cut-text.ts'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from '../api/object-access.ts'
@@ -29,7 +30,7 @@ export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
     }
     const found = await getOrLatest(objects, priorityClasses, { namespace: '', name: className })
     if (found === undefined)
-      throw refusal(attributes, `no PriorityClass with name ${className} was found`)
+      throw refusal(attributes, `no PriorityClass with name ${cutText(className)} was found`)
     return read(found)
   }
 

@@ -1,6 +1,7 @@
 /**
  * Copies the overhead and the scheduling constraints of a RuntimeClass into a new pod that uses it.
  */
+import { cutText } from '../lib/text/cut-text.ts'
 import { unclassified } from '../api/errors.ts'
 import {
   type Fields,
@@ -30,7 +31,7 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
     if (name === '') throw unclassified('resource name may not be empty')
     const found = await getOrLatest(objects, runtimeClasses, { namespace: '', name })
     if (found === undefined)
-      throw refusal(attributes, `pod rejected: RuntimeClass "${name}" not found`)
+      throw refusal(attributes, `pod rejected: RuntimeClass "${cutText(name)}" not found`)
     return found
   }
 

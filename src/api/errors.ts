@@ -2,7 +2,7 @@
  * Creates all errors that clients receive. An ApiError is sent as a Status object, and a TextError
  * as plain text. kube-apiserver sends the same errors as plain text.
  */
-import { FAULTS_MAX, type FieldFault } from './field-fault.ts'
+import { FAULTS_CHARACTERS_MAX, FAULTS_MAX, type FieldFault } from './field-fault.ts'
 import {
   type Fields,
   fieldsOf,
@@ -13,6 +13,7 @@ import {
   numberOf,
   textOf,
 } from './object.ts'
+import { cutText, QUOTED_CHARACTERS_MAX } from '../lib/text/cut-text.ts'
 import { quote } from './quote.ts'
 
 export type Reason =
@@ -81,6 +82,12 @@ type Extra = {
   readonly isUntyped?: boolean
 }
 
+/**
+ * Maximum length of a message, which is that of a list of errors. Long texts in messages are cut
+ * where the messages are created.
+ */
+const MESSAGE_CHARACTERS_MAX = FAULTS_CHARACTERS_MAX
+
 export class ApiError extends Error {
   readonly code: number
   /** Reason of the Status. Absent in the few errors for which kube-apiserver sets no reason. */
@@ -94,7 +101,7 @@ export class ApiError extends Error {
   readonly isUntyped: boolean
 
   constructor(code: number, reason: Reason | undefined, message: string, extra: Extra = {}) {
-    super(message, { cause: extra.cause })
+    super(cutText(message, MESSAGE_CHARACTERS_MAX), { cause: extra.cause })
     this.name = 'ApiError'
     this.code = code
     this.reason = reason
@@ -117,7 +124,7 @@ export class TextError extends Error {
       cause,
     }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
   ) {
-    super(text, { cause })
+    super(cutText(text, MESSAGE_CHARACTERS_MAX), { cause })
     this.name = 'TextError'
     this.code = code
     this.retryAfterSeconds = retryAfterSeconds
@@ -142,15 +149,15 @@ export type ResourceName = { readonly group: string; readonly plural: string }
 export type KindName = { readonly group: string; readonly kind: string }
 
 const qualified = (name: string, group: string): string =>
-  group === '' ? name : `${name}.${group}`
+  group === '' ? cutText(name) : `${cutText(name)}.${cutText(group)}`
 const ofResource = ({ group, plural }: ResourceName): string => qualified(plural, group)
 
 /** Returns the details of an error about an object, without empty fields. */
 function detailsOf({ group, plural }: ResourceName, name = ''): StatusDetails {
   return {
-    ...(name === '' ? {} : { name }),
-    ...(group === '' ? {} : { group }),
-    ...(plural === '' ? {} : { kind: plural }),
+    ...(name === '' ? {} : { name: cutText(name) }),
+    ...(group === '' ? {} : { group: cutText(group) }),
+    ...(plural === '' ? {} : { kind: cutText(plural) }),
   }
 }
 
@@ -185,7 +192,7 @@ export function nameNotGenerated(resource: ResourceName, name: string): ApiError
 }
 
 export function conflict(resource: ResourceName, name: string, why: string): ApiError {
-  const text = `Operation cannot be fulfilled on ${ofResource(resource)} ${quote(name)}: ${why}`
+  const text = `Operation cannot be fulfilled on ${ofResource(resource)} ${quote(name)}: ${cutText(why)}`
   return new ApiError(409, 'Conflict', text, { details: detailsOf(resource, name) })
 }
 
@@ -318,13 +325,14 @@ function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
     : reported
 }
 
-const isLong = ({ message }: FieldFault): boolean => message.length > TOLD_CHARACTERS_MAX
+const isLong = ({ path, message }: FieldFault): boolean =>
+  message.length > TOLD_CHARACTERS_MAX || path.length > QUOTED_CHARACTERS_MAX
 
 function shortened(fault: FieldFault): FieldFault {
-  const more = fault.message.length - TOLD_CHARACTERS_MAX
   return {
     ...fault,
-    message: `${fault.message.slice(0, TOLD_CHARACTERS_MAX)}... (${more} more characters)`,
+    path: cutText(fault.path),
+    message: cutText(fault.message, TOLD_CHARACTERS_MAX),
   }
 }
 
@@ -718,7 +726,7 @@ export function unreadableRequest(): TextError {
 
 /** Returned for a path that begins like the path of a resource but does not contain a resource. */
 export function noRequestInfo(path: string): TextError {
-  const why = `unable to determine kind and namespace from url, ${path}`
+  const why = `unable to determine kind and namespace from url, ${cutText(path)}`
   return new TextError(
     500,
     `Internal Server Error: ${quote(path)}: failed to create RequestInfo: ${why}\n`,
@@ -729,7 +737,10 @@ export function noRequestInfo(path: string): TextError {
  * Returned if a request has impersonation headers for groups, a uid or extras, but not for a user.
  */
 export function impersonatesNobody(request: Target, parts: readonly string[]): TextError {
-  return internalText(request, `requested [${parts.join(' ')}] without impersonating a user`)
+  return internalText(
+    request,
+    `requested [${cutText(parts.join(' '))}] without impersonating a user`,
+  )
 }
 
 /** Returned if no authorizer allowed the request and at least one authorizer failed. */
@@ -742,8 +753,8 @@ type Target = { readonly path: string; readonly query: URLSearchParams }
  * far as it can be reconstructed.
  */
 function internalText({ path, query }: Target, why: string): TextError {
-  const target =
-    query.size === 0 ? path : `${path}?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`
+  const pairs = Array.from(query, ([name, value]) => `${name}=${value}`)
+  const target = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`
   return new TextError(500, `${escapeHtml(`Internal Server Error: ${quote(target)}: ${why}`)}\n`)
 }
 

@@ -36,12 +36,6 @@ export const FAULTS_MAX = 10_000
  */
 export const FAULTS_CHARACTERS_MAX = 1 << 20
 /**
- * Maximum length of a value in a message. kube-apiserver shows the whole value, but quoting
- * megabytes of control characters takes a tenth of a second.
- */
-export const SHOWN_CHARACTERS_MAX = 64 << 10
-
-/**
  * Returns the validation errors of the items of a list that a client sent. Stops when there are at
  * least FAULTS_MAX errors. Long work can be divided into parts, between which the event loop runs
  * other work (lib/scheduling/parts.ts). If `faultsOf` compares an item with earlier items, it must
@@ -156,10 +150,4 @@ export function checked(
 
 /** Formats a value. An absent value is formatted as the quoted string "null". */
 const show = (value: PrintedScalar): string =>
-  typeof value === 'string' ? shownValue(value) : value === null ? '"null"' : `${value}`
-
-/** Formats a string for messages: quoted, and truncated if it is very long. */
-export function shownValue(value: string, charactersMax = SHOWN_CHARACTERS_MAX): string {
-  if (value.length <= charactersMax) return quote(value)
-  return `${quote(value.slice(0, charactersMax))}... (${value.length - charactersMax} more characters)`
-}
+  typeof value === 'string' ? quote(value) : value === null ? '"null"' : `${value}`

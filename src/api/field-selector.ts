@@ -2,6 +2,7 @@
  * Field selectors such as `metadata.name=x,status.phase!=Active`. In values, a backslash escapes
  * `\`, `,` and `=`.
  */
+import { cutText } from '../lib/text/cut-text.ts'
 import { BACKSLASH, COMMA } from '../lib/bytes/ascii.ts'
 import { badRequest } from './errors.ts'
 
@@ -49,7 +50,10 @@ function endOfTerm(text: string, from: number): number {
 function parseTerm(selector: string, term: string): FieldTerm {
   // The name of the field ends at the first operator, because it cannot contain one.
   const mark = term.indexOf('=')
-  if (mark === -1) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`)
+  if (mark === -1)
+    throw badRequest(
+      `invalid selector: '${cutText(selector)}'; can't understand '${cutText(term)}'`,
+    )
   const isEqual = term[mark - 1] !== '!'
   const isDouble = isEqual && term[mark + 1] === '='
   return {

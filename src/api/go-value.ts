@@ -2,14 +2,14 @@
  * Formats values like Go's %v and %#v, which appear in some messages. Only the beginning of a long
  * value is formatted.
  */
-import { SHOWN_CHARACTERS_MAX, shownValue } from './field-fault.ts'
+import { cutText, QUOTED_CHARACTERS_MAX } from '../lib/text/cut-text.ts'
 import { isFields, isNumber, type Json, numberOf } from './object.ts'
 import { parseQuantity } from './quantity.ts'
 import { quote } from './quote.ts'
 
 /** Formats strings as `[]string{"a", "b"}`, and an empty list as `[]string(nil)`. */
 export function goStrings(list: readonly string[], type = 'string'): string {
-  return list.length === 0 ? `[]${type}(nil)` : `[]${type}{${shownItems(list, shownValue)}}`
+  return list.length === 0 ? `[]${type}(nil)` : `[]${type}{${shownItems(list, quote)}}`
 }
 
 /** Formats items in order, until the result has the maximum length of a value in a message. */
@@ -20,7 +20,7 @@ export function shownItems<T>(
 ): string {
   let text = ''
   for (const [at, item] of items.entries()) {
-    if (text.length > SHOWN_CHARACTERS_MAX) return `${text}... (${items.length - at} more)`
+    if (text.length > QUOTED_CHARACTERS_MAX) return `${text}... (${items.length - at} more)`
     text += at === 0 ? show(item) : separator + show(item)
   }
   return text
@@ -97,11 +97,11 @@ export const goPointer = (type: string, isGiven: boolean): string =>
 /** Formats JSON as `%#v` does, such as `map[string]interface {}{"a":1}`. */
 export function goSyntax(value: Json): string {
   if (value === null) return 'interface {}(nil)'
-  if (typeof value === 'string') return shownValue(value)
+  if (typeof value === 'string') return quote(value)
   if (isNumber(value)) return goNumber(value)
   if (typeof value !== 'object') return `${value}`
   if (!isFields(value)) return `[]interface {}{${shownItems(value, goSyntax)}}`
-  const member = (key: string): string => `${shownValue(key)}:${goSyntax(value[key] ?? null)}`
+  const member = (key: string): string => `${quote(key)}:${goSyntax(value[key] ?? null)}`
   return `map[string]interface {}{${shownItems(sortedKeys(value), member)}}`
 }
 
@@ -112,17 +112,11 @@ export const goShown = (value: Json): string => (value === null ? '"null"' : goS
 export function goPlain(value: Json): string {
   if (value === null) return '<nil>'
   if (isNumber(value)) return goNumber(value)
-  if (typeof value === 'string') return shownPlain(value)
+  if (typeof value === 'string') return cutText(value)
   if (typeof value !== 'object') return `${value}`
   if (!isFields(value)) return `[${shownItems(value, goPlain, ' ')}]`
-  const member = (key: string): string => `${shownPlain(key)}:${goPlain(value[key] ?? null)}`
+  const member = (key: string): string => `${cutText(key)}:${goPlain(value[key] ?? null)}`
   return `map[${shownItems(sortedKeys(value), member, ' ')}]`
-}
-
-/** Returns a string as messages show it: truncated if it is very long. */
-export function shownPlain(text: string): string {
-  const more = text.length - SHOWN_CHARACTERS_MAX
-  return more <= 0 ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX)}... (${more} more characters)`
 }
 
 /** Formats a number as `%v` does. Integers that Go decodes as int64 have no exponent. */

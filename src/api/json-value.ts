@@ -2,6 +2,7 @@
  * JSON values, decoded as in Go. Integers beyond 2^53 are exact (as bigint), and a lone surrogate
  * becomes U+FFFD.
  */
+import { cutText } from '../lib/text/cut-text.ts'
 import { BACKSLASH, COLON, SPACE } from '../lib/bytes/ascii.ts'
 import { isDivided, repeat } from '../lib/scheduling/parts.ts'
 import type { Steps } from '../lib/scheduling/slices.ts'
@@ -126,7 +127,7 @@ function readNumber(literal: string): number | bigint {
   const value = Number(literal)
   if (!Number.isFinite(value)) {
     throw new JsonNumberError(
-      `json: cannot unmarshal number ${literal} into Go value of type float64`,
+      `json: cannot unmarshal number ${cutText(literal)} into Go value of type float64`,
     )
   }
   if (!isLongInteger(value, literal)) return value

@@ -2,6 +2,7 @@
  * Label selectors such as `a=b,c!=d,e in (f,g),!h,i>3`. The grammar and the error messages are
  * those of kube-apiserver.
  */
+import { cutText } from '../lib/text/cut-text.ts'
 import { badRequest } from './errors.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'
 import { quote } from './quote.ts'
@@ -180,7 +181,7 @@ const unparsable = 'unable to parse requirement: '
 const isWord = (token: string): boolean => token !== '' && !marks.has(token)
 
 function refuse(why: string): never {
-  throw badRequest(why)
+  throw badRequest(cutText(why))
 }
 
 function checkValues(key: string, values: readonly string[]): ReadonlySet<string> {

@@ -1,11 +1,6 @@
 /** Validates names of field managers: at most 128 bytes, and only printable characters. */
-import {
-  FAULTS_CHARACTERS_MAX,
-  type FieldFault,
-  invalidShown,
-  shownValue,
-  tooLong,
-} from './field-fault.ts'
+import { quote } from './quote.ts'
+import { FAULTS_CHARACTERS_MAX, type FieldFault, invalidShown, tooLong } from './field-fault.ts'
 
 const MANAGER_BYTES_MAX = 128
 /**
@@ -31,7 +26,7 @@ export function managerFaults(path: string, manager: string): FieldFault[] {
   // Most names match `plain`. Compiling the other expression takes milliseconds.
   const searched = manager.slice(0, SEARCHED_CHARACTERS_MAX)
   if (plain.test(searched) || printable.test(searched)) return faults
-  const shown = shownValue(manager)
+  const shown = quote(manager)
   const faultsMax = Math.max(1, FAULTS_CHARACTERS_MAX / shown.length)
   let position = 0
   for (const character of searched) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { quote } from './quote.ts'
+import { quote, quoteWhole } from './quote.ts'
 
 const cases: readonly [string, string][] = [
   ['', '""'],
@@ -15,3 +15,10 @@ const cases: readonly [string, string][] = [
 for (const [text, quoted] of cases) {
   test(`${JSON.stringify(text)} is quoted as in Go`, () => assert.equal(quote(text), quoted))
 }
+
+test('a long string is cut before it is quoted, unless the whole string is wanted', () => {
+  const text = '"'.repeat(8194)
+  const longest = '\\"'.repeat(8192)
+  assert.equal(quote(text), `"${longest}"... (2 more characters)`)
+  assert.equal(quoteWhole(text), `"${longest}\\"\\""`)
+})

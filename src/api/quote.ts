@@ -1,3 +1,5 @@
+import { cutText, QUOTED_CHARACTERS_MAX } from '../lib/text/cut-text.ts'
+
 /**
  * Escape sequences of one letter. API messages quote strings like Go's %q, and clients compare
  * these messages.
@@ -38,11 +40,14 @@ const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 const SHORT_CHARACTERS = 64
 const plain = /^[ !#-[\]-~]*$/
 
+/** Quotes a string like Go's %q. The string can come from a client, so a long one is cut. */
+export const quote = (text: string): string => cutText(text, QUOTED_CHARACTERS_MAX, quoteWhole)
+
 /**
- * Quotes a string like Go's %q. Takes linear time, because a string can consist of megabytes of
- * characters that need escaping.
+ * Quotes a string of any length like Go's %q. Takes linear time, because a string can consist of
+ * megabytes of characters that need escaping.
  */
-export function quote(text: string): string {
+export function quoteWhole(text: string): string {
   if (text.length > SHORT_CHARACTERS && plain.test(text)) return `"${text}"`
   const pieces = ['"']
   let from = 0

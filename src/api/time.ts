@@ -1,5 +1,5 @@
 /** Parses timestamps and converts them to the API's format. The error messages are those of Go. */
-import { shownValue } from './field-fault.ts'
+import { quote } from './quote.ts'
 
 /**
  * Result of parsing. `text` is the time in UTC, `2006-01-02T15:04:05Z`. `fault` is Go's message for
@@ -45,7 +45,7 @@ const QUOTED_CHARACTERS_MAX = 1000
  * \x.
  */
 function quoteTime(text: string): string {
-  if (text.length > QUOTED_CHARACTERS_MAX) return shownValue(text)
+  if (text.length > QUOTED_CHARACTERS_MAX) return quote(text)
   return `"${text.replace(/["\\]/g, '\\$&').replace(/[^ -\x7f]+/g, bytesOf)}"`
 }
 

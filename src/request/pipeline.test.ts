@@ -14,11 +14,13 @@ import { builtInResources } from '../registry/built-in.ts'
 import { Registry } from '../registry/registry.ts'
 import { InFlight } from './filters/in-flight.ts'
 import { RequestMetrics } from './filters/request-metrics.ts'
+import { bestLongestTurnMs } from '../../test/support/harness/turns.ts'
 import { createPipeline } from './pipeline.ts'
 import { SlowRequests } from './slow-requests.ts'
 
 const alice: User = { name: 'alice', uid: '', groups: [], extra: {} }
 const found: ApiResponse = { status: 200, headers: {}, body: Buffer.from('{}') }
+const TURN_MS_MAX = 50
 const path = '/api/v1/namespaces/a/configmaps/b'
 
 const unexpected = async (): Promise<ApiResponse> => assert.fail('another kind of request')
@@ -130,4 +132,31 @@ test('an unexpected error results in status 500 and releases the seat of the req
   const one = world({ serve: () => Promise.reject(new Error('broken')) })
   assert.equal((await get(one)).status, 500)
   assert.equal((await get(one)).status, 500, 'not 429: the only seat is free again')
+})
+
+test('many requests with headers, names and options of almost a megabyte do not block the event loop', async () => {
+  const long = '"'.repeat(900_000)
+  const requests: readonly Partial<ApiRequest>[] = [
+    { headers: { 'impersonate-user': long } },
+    { headers: { 'impersonate-user': 'u', 'impersonate-group': long } },
+    { headers: { 'impersonate-uid': long } },
+    { path: `/api/v1/namespaces/a/configmaps/${long}` },
+    { path: `/api/v1/${long}` },
+    { path: `/${long}` },
+    { path: '/a'.repeat(450_000) },
+    { query: new URLSearchParams({ resourceVersion: long }), rawQuery: long },
+    { query: new URLSearchParams({ timeout: long }), rawQuery: long },
+  ]
+  for (const sent of requests) {
+    const { handle } = world({ verdict: 'deny' })
+    const signal = new AbortController().signal
+    const send = (http: ApiRequest): Promise<ApiResponse> => handle({ ...http, ...sent }, undefined)
+    const ms = await bestLongestTurnMs(async () => {
+      const sixteen = Array.from({ length: 16 }, () =>
+        request(send, { method: 'GET', path, signal }),
+      )
+      for (const { status } of await Promise.all(sixteen)) assert.ok(status >= 400, `${status}`)
+    })
+    assert.ok(ms < TURN_MS_MAX, `${ms} ms: ${JSON.stringify(sent).slice(0, 60)}`)
+  }
 })

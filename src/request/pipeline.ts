@@ -21,6 +21,7 @@ import { errorResponse } from './error-response.ts'
 import type { Cors } from './filters/cors.ts'
 import { authenticateRequest, beginAudit, beginSpan, impersonateUser } from './filters/identify.ts'
 import { type LimitOptions, limitRequests } from './filters/limit.ts'
+import { refuseLongValues } from './filters/long-values.ts'
 import {
   allowOrigins,
   receive,
@@ -76,6 +77,7 @@ export function createPipeline(options: PipelineOptions): Handler {
     authenticateRequest(options.authenticate, monotonicMs),
     beginSpan(observers.traces),
     beginAudit(observers.audit, monotonicMs),
+    refuseLongValues,
     impersonateUser(authorize, monotonicMs),
     limitRequests({ ...limits, monotonicMs }),
     authorizeRequest({

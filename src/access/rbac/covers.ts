@@ -4,10 +4,11 @@
  * permissions. A permission is a verb with a group, a resource and, if the rule has names, a name;
  * or a verb with a path.
  */
-import { shownValue } from '../../api/field-fault.ts'
+import { quoteWhole } from '../../api/quote.ts'
 import { shownItems } from '../../api/go-value.ts'
 import { addAll } from '../../lib/scheduling/long-lists.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import {
   ComparedEntries,
   hasNumber,
@@ -233,7 +234,7 @@ function describeRule({
 
 /** Formats a list as Go's %q formats a slice of strings. */
 export const quoteList = (list: readonly string[]): string =>
-  `[${shownItems(list, (name) => shownValue(name, SHOWN_NAME_MAX), ' ')}]`
+  `[${shownItems(list, (name) => cutText(name, SHOWN_NAME_MAX, quoteWhole), ' ')}]`
 
 type Right =
   | {

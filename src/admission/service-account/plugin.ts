@@ -2,6 +2,7 @@
  * Assigns a service account of the namespace to a new pod. The service account must exist, and its
  * token is mounted into the containers of the pod.
  */
+import { cutText } from '../../lib/text/cut-text.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unclassified } from '../../api/errors.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
@@ -51,8 +52,9 @@ export function createServiceAccount({
       const found = await objects.get(serviceAccounts, { namespace, name }, 'latest')
       if (found !== undefined) return found
     }
-    const why = `serviceaccount "${name}" not found`
-    throw refusal(attributes, `error looking up service account ${namespace}/${name}: ${why}`)
+    const shown = cutText(name)
+    const why = `serviceaccount "${shown}" not found`
+    throw refusal(attributes, `error looking up service account ${namespace}/${shown}: ${why}`)
   }
 
   /**

@@ -2,6 +2,8 @@
  * Formats and parses durations as Go does: `1m30s`, `500ms`. Error messages are the same as in Go,
  * because clients see them.
  */
+import { cutText } from '../text/cut-text.ts'
+
 const unitMs: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-6],
   ['us', 1e-3],
@@ -32,11 +34,11 @@ export function parseDuration(text: string): { readonly ms: number } | { readonl
     const match = /^(\d+\.?\d*|\.\d+)([^\d.]*)/.exec(rest)
     if (match === null) return invalid(text)
     const [whole, amount = '', unit = ''] = match
-    if (unit === '') return { fault: `time: missing unit in duration ${JSON.stringify(text)}` }
+    if (unit === '') return { fault: `time: missing unit in duration ${quoted(text)}` }
     const one = unitMs.get(unit)
     if (one === undefined) {
       return {
-        fault: `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(text)}`,
+        fault: `time: unknown unit ${quoted(unit)} in duration ${quoted(text)}`,
       }
     }
     ms += Number(amount) * one
@@ -46,8 +48,10 @@ export function parseDuration(text: string): { readonly ms: number } | { readonl
 }
 
 const invalid = (text: string): { readonly fault: string } => ({
-  fault: `time: invalid duration ${JSON.stringify(text)}`,
+  fault: `time: invalid duration ${quoted(text)}`,
 })
+
+const quoted = (text: string): string => cutText(text, undefined, (shown) => JSON.stringify(shown))
 
 /** Formats a duration as Go does: `1m30s`, `1.5ms`, `0s`. */
 export function formatDuration(ms: number): string {

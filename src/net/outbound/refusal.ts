@@ -3,7 +3,7 @@
  * kube-apiserver's client, because operators search for them.
  */
 import { textOf } from '../../api/object.ts'
-import { quote } from '../../api/quote.ts'
+import { quoteWhole } from '../../api/quote.ts'
 import { fieldsIn } from './body.ts'
 import type { Answer } from './send.ts'
 
@@ -48,7 +48,7 @@ function messageOf(status: number, said: string): string {
       : said
   }
   if (status >= 500)
-    return `an error on the server (${quote(said)}) has prevented the request from succeeding`
+    return `an error on the server (${quoteWhole(said)}) has prevented the request from succeeding`
   return `the server responded with the status code ${status} but did not return more information`
 }
 

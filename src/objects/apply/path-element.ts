@@ -3,6 +3,7 @@
  * `k:{"name":"a"}` is a list item identified by its keys, `v:"a"` is an item of a set identified by
  * its value, and `i:3` is a list item identified by its index.
  */
+import { cutText } from '../../lib/text/cut-text.ts'
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../../api/object.ts'
@@ -220,7 +221,7 @@ export function printElement(element: string): string {
     case 'i':
       return `[${rest}]`
     default:
-      return `.${rest}`
+      return `.${cutText(rest)}`
   }
 }
 

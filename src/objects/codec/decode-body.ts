@@ -3,6 +3,7 @@
  * the request path. Errors have kube-apiserver's messages, and are reported in kube-apiserver's
  * order.
  */
+import { cutText } from '../../lib/text/cut-text.ts'
 import {
   badRequest,
   internalError,
@@ -322,7 +323,7 @@ const refusing =
   ({ kind, apiVersion }: Head, expected: Expected) =>
   (why: string): Error =>
     badRequest(
-      `${kind} in version ${quote(versionOf(apiVersion))} cannot be handled as a ${expected.kind}: ${why}`,
+      `${cutText(kind)} in version ${quote(versionOf(apiVersion))} cannot be handled as a ${expected.kind}: ${why}`,
     )
 
 const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['name'] ?? null)
@@ -393,10 +394,13 @@ function kindFault(head: Head, text: () => string, expected: Expected): KindFaul
   const isTaken = apiVersion === wanted || expected.otherVersions?.includes(apiVersion) === true
   if (kind === expected.kind && isTaken) return undefined
   if (apiVersion.split('/').length > 2) {
-    return { what: 'form', why: `unexpected GroupVersion string: ${apiVersion}` }
+    return { what: 'form', why: `unexpected GroupVersion string: ${cutText(apiVersion)}` }
   }
   if (apiVersion.endsWith('/'))
-    return { what: 'unknown', why: `Object 'apiVersion' is missing in '${text()}'` }
+    return {
+      what: 'unknown',
+      why: `Object 'apiVersion' is missing in '${cutText(text())}'`,
+    }
   const { scheme } = expected.shape
   const known = scheme.find(apiVersion, kind)
   if (known === undefined) {

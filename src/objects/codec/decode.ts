@@ -4,6 +4,7 @@
  * wrong type. Unknown and duplicate fields are collected separately. A duplicate field is merged,
  * as in Go.
  */
+import { cutText } from '../../lib/text/cut-text.ts'
 import { tooLargeToStore } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import type { Json } from '../../api/object.ts'
@@ -654,7 +655,7 @@ class Decoder {
     return {
       shown,
       goName,
-      text: `json: cannot unmarshal ${shown} into Go ${place} of type ${goName}`,
+      text: `json: cannot unmarshal ${cutText(shown)} into Go ${place} of type ${goName}`,
     }
   }
 

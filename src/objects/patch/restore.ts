@@ -4,6 +4,7 @@
  * number with a decimal point is accepted as an integer, and an integer that is too large
  * overflows.
  */
+import { cutText } from '../../lib/text/cut-text.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json, listOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -222,7 +223,7 @@ function intOrString(value: Json): Json {
   const exact = isNumber(value) ? readInteger(`${value}`, 'int32') : undefined
   if (exact !== undefined) return exact
   const shown = isNumber(value) ? `number ${value}` : jsonTypeOf(value)
-  throw new RestoreError(`json: cannot unmarshal ${shown} into Go value of type int32`)
+  throw new RestoreError(`json: cannot unmarshal ${cutText(shown)} into Go value of type int32`)
 }
 
 const kindOf = (value: Json): string => (value === null ? 'invalid' : goKind(value))

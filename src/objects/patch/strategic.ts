@@ -4,6 +4,7 @@
  * `$deleteFromPrimitiveList/…`). Both trees are modified, as in kube-apiserver, whose error
  * messages show the modified trees. Therefore the caller must not share the trees that it passes.
  */
+import { cutText } from '../../lib/text/cut-text.ts'
 import { badRequest, unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import type { Json } from '../../api/object.ts'
@@ -57,7 +58,7 @@ function directed(patch: JsonMap): JsonMap {
 }
 
 const unknownDirective = (directive: Json | undefined, patch: JsonMap): Error =>
-  unclassified(`unknown patch type: ${goPrintText(directive)} in map: ${goPrint(patch)}`)
+  unclassified(`unknown patch type: ${cutText(goPrintText(directive))} in map: ${goPrint(patch)}`)
 
 /** Executes a `$retainKeys` directive, which keeps only the listed fields of an object. */
 function retainKeys(live: JsonMap, patch: JsonMap): void {

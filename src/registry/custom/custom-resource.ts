@@ -3,7 +3,7 @@
  * from a CustomResourceDefinition instead of the catalogue. Expensive values are computed on first
  * use, because a server can have ten thousand CRDs.
  */
-import { shownValue } from '../../api/field-fault.ts'
+import { quote } from '../../api/quote.ts'
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
 import { type Fields, isFields, type Json, type KubeObject, present } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
@@ -219,7 +219,7 @@ function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undef
   )
   return [...warned].toSorted().map((name) => {
     const what = name.includes('.') ? 'finalizer name including a path (/)' : 'finalizer name'
-    return `metadata.finalizers: ${shownValue(name)}: prefer a domain-qualified ${what} to avoid accidental conflicts with other finalizer writers`
+    return `metadata.finalizers: ${quote(name)}: prefer a domain-qualified ${what} to avoid accidental conflicts with other finalizer writers`
   })
 }
 

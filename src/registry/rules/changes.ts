@@ -1,5 +1,5 @@
 /** Describes the differences between two structs, for errors about immutable fields. */
-import { shownPlain } from '../../api/go-value.ts'
+import { cutText } from '../../lib/text/cut-text.ts'
 import { type Fields, type Json } from '../../api/object.ts'
 import { isSame } from '../../objects/schema/equal.ts'
 
@@ -15,7 +15,7 @@ export function changesOf(before: Fields, now: Fields): string {
 }
 
 const line = (sign: string, name: string, value: Json | undefined): string[] =>
-  value === undefined ? [] : [`${sign} ${name}: ${shownPlain(jsonOf(value))}`]
+  value === undefined ? [] : [`${sign} ${name}: ${cutText(jsonOf(value))}`]
 
 /**
  * Formats a value as JSON. A replacer is slow, so it is used only for values with large integers,

@@ -1,11 +1,11 @@
 /** Validates, matches and formats the label selectors in objects. */
+import { quote } from '../../api/quote.ts'
 import {
   faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidValue,
   required,
-  shownValue,
 } from '../../api/field-fault.ts'
 import { shownItems } from '../../api/go-value.ts'
 import type { Requirement } from '../../api/label-selector.ts'
@@ -197,9 +197,9 @@ export function goLabelSelector(selector: Fields): string {
 
 function goRequirement(one: Fields): string {
   const values = Array.isArray(one['values'])
-    ? `[]string{${shownItems(valuesOf(one), shownValue)}}`
+    ? `[]string{${shownItems(valuesOf(one), quote)}}`
     : '[]string(nil)'
-  const [key, operator] = [shownValue(textOf(one['key'])), shownValue(textOf(one['operator']))]
+  const [key, operator] = [quote(textOf(one['key'])), quote(textOf(one['operator']))]
   return `v1.LabelSelectorRequirement{Key:${key}, Operator:${operator}, Values:${values}}`
 }
 
@@ -209,8 +209,7 @@ export function goLabels(labels: Json | undefined): string {
   const entries = sortInParts('shown labels', entriesOf(labels), ([one], [other]) =>
     one < other ? -1 : 1,
   )
-  const member = ([key, value]: (typeof entries)[number]): string =>
-    `${shownValue(key)}:${shownValue(value)}`
+  const member = ([key, value]: (typeof entries)[number]): string => `${quote(key)}:${quote(value)}`
   return `map[string]string{${shownItems(entries, member)}}`
 }
 

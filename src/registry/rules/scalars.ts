@@ -1,12 +1,7 @@
 /** Rules for single values: names, enumerations, numbers, addresses, paths. */
+import { quote } from '../../api/quote.ts'
 import { isIP } from 'node:net'
-import {
-  forbiddenField,
-  invalidValue,
-  notSupported,
-  shownValue,
-  tooLong,
-} from '../../api/field-fault.ts'
+import { forbiddenField, invalidValue, notSupported, tooLong } from '../../api/field-fault.ts'
 import { shownItems } from '../../api/go-value.ts'
 import { numberOf, textOf } from '../../api/object.ts'
 import type { Rule } from './rule.ts'
@@ -122,5 +117,4 @@ export function forbidden(detail: string): Rule {
 }
 
 /** Formats strings as Go formats a []string with %#v. */
-export const goTexts = (texts: readonly string[]): string =>
-  `[]string{${shownItems(texts, shownValue)}}`
+export const goTexts = (texts: readonly string[]): string => `[]string{${shownItems(texts, quote)}}`

@@ -136,6 +136,9 @@ async function reached<T>(send: () => Promise<T>): Promise<T> {
 
 const whyOf = (error: FailedCall): string => reasonOf(error)
 
+/** Maximum number of segments that are read. The path of a discovery document has three. */
+const SEGMENTS_MAX = 8
+
 /**
  * Returns the remaining time of the request, which is shorter for discovery. It is Infinity for
  * watches.
@@ -143,7 +146,8 @@ const whyOf = (error: FailedCall): string => reasonOf(error)
 function msLeft({ info, deadlineMs }: RequestContext, clock: Clock): number {
   const left = deadlineMs - clock.monotonicMs()
   if (info.kind !== 'path') return left
-  const isDiscovery = info.path.split('/').filter((segment) => segment !== '').length === 3
+  const isDiscovery =
+    info.path.split('/', SEGMENTS_MAX).filter((segment) => segment !== '').length === 3
   return isDiscovery ? Math.min(left, DISCOVERY_MS_MAX) : left
 }
 

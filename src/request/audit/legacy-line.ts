@@ -4,7 +4,7 @@
  */
 import { parseText } from '../../api/json-value.ts'
 import { fieldsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
-import { quote } from '../../api/quote.ts'
+import { quoteWhole } from '../../api/quote.ts'
 
 /**
  * Returns the line without a newline. `json` need not contain the request and response objects.
@@ -36,7 +36,7 @@ export function legacyLine(json: string): string {
     ['response', code === undefined ? '<deferred>' : `${numberOf(code)}`],
   ]
   const time = textOf(event['requestReceivedTimestamp']).replace(/\.?0*Z$/, 'Z')
-  return `${time} AUDIT: ${parts.map(([key, value]) => `${key}=${quote(value)}`).join(' ')}`
+  return `${time} AUDIT: ${parts.map(([key, value]) => `${key}=${quoteWhole(value)}`).join(' ')}`
 }
 
-const quoteAll = (texts: readonly string[]): string => texts.map(quote).join(',')
+const quoteAll = (texts: readonly string[]): string => texts.map(quoteWhole).join(',')

@@ -64,6 +64,9 @@ export type DocumentsOptions = {
 /** Serves a document. `context` belongs to the client on whose behalf remote servers are called. */
 export type Documents = (request: ApiRequest, context: RequestContext) => MaybePromise<ApiResponse>
 
+/** Maximum number of segments that are read. No document has a path with more segments. */
+const SEGMENTS_MAX = 8
+
 export function createDocuments(options: DocumentsOptions): Documents {
   const { registry, remote } = options
   const aggregated = new AggregatedDiscovery(registry, remote?.discovery)
@@ -71,7 +74,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
   const openApi = new OpenApi({ ...options, hasIssuer: options.issuer !== null })
   return (request, context) => {
     const { path } = request
-    const [, root = '', ...rest] = withoutSlash(path).split('/')
+    const [, root = '', ...rest] = withoutSlash(path).split('/', SEGMENTS_MAX)
     switch (root) {
       case 'healthz':
       case 'livez':

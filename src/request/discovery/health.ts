@@ -1,4 +1,5 @@
 /** /healthz, /livez and /readyz: run the checks, and return one line for each of them. */
+import { cutText } from '../../lib/text/cut-text.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 export type Endpoint = 'healthz' | 'livez' | 'readyz'
@@ -70,7 +71,7 @@ export async function checkHealth(
   const results = await Promise.all(checked)
   const isHealthy = results.every(({ isOk }) => isOk)
   if (isHealthy && !query.has('verbose')) return { isHealthy, text: 'ok' }
-  const unknown = [...excluded].map((name) => JSON.stringify(name)).join(',')
+  const unknown = cutText([...excluded].map((name) => JSON.stringify(cutText(name))).join(','))
   const warning =
     unknown === '' ? '' : `warn: some health checks cannot be excluded: no matches for ${unknown}\n`
   const lines = results.map(({ line }) => line).join('')

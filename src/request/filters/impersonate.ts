@@ -19,6 +19,7 @@ import {
   parseAccountUserName,
   type ServiceAccountRef,
 } from '../../api/service-account.ts'
+import { refuseLong } from './long-values.ts'
 import type { Authorize, WaitingRequest } from '../../access/authorization/authorizer.ts'
 import { refusal } from '../../access/authorization/refusal.ts'
 
@@ -44,8 +45,9 @@ export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Returns the impersonated user. Fails with Forbidden if the caller lacks a permission, and with a
- * TextError if the headers contain other parts of an identity but no user name.
+ * Returns the impersonated user. Fails with Forbidden if the caller lacks a permission, with
+ * BadRequest if a header is too long, and with a TextError if the headers contain other parts of an
+ * identity but no user name.
  */
 export async function impersonate(
   request: ApiRequest,
@@ -74,7 +76,10 @@ function readHeaders(headers: IncomingHttpHeaders): ImpersonatedUser {
   }
   const [name = ''] = headerValues(headers, USER)
   const [uid = ''] = headerValues(headers, UID)
-  return { name, uid, groups: headerValues(headers, GROUP), extra }
+  const groups = headerValues(headers, GROUP)
+  for (const value of [name, uid, ...groups, ...extra.flat()])
+    refuseLong('an impersonation header', value)
+  return { name, uid, groups, extra }
 }
 
 function accountOf(user: string): ServiceAccountRef | undefined {

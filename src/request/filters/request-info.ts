@@ -53,17 +53,22 @@ export function requestInfo(request: Request): RequestInfo {
 
 /**
  * Splits a path into segments. Slashes at both ends are ignored. Inner slashes separate segments,
- * which can be empty.
+ * which can be empty. Segments beyond the maximum are dropped.
  */
 function splitPath(path: string): string[] {
   let from = 0
   let to = path.length
   while (path.charCodeAt(from) === SLASH) from++
   while (to > from && path.charCodeAt(to - 1) === SLASH) to--
-  return path.slice(from, to).split('/')
+  return path.slice(from, to).split('/', SEGMENTS_MAX)
 }
 
 const SLASH = 0x2f
+/**
+ * Maximum number of segments. Resources and verbs are determined by the first nine, and a path with
+ * a tenth one does not exist.
+ */
+const SEGMENTS_MAX = 16
 
 type ResourcePath = {
   readonly group: string

@@ -2,6 +2,7 @@
  * Server-side apply. The client sends the fields that it wants to own. Fields that it owned before
  * but does not send are removed, unless they have other owners. All other fields remain unchanged.
  */
+import { cutText } from '../../lib/text/cut-text.ts'
 import { type Application, type ApplyResult, applyOver } from '../../objects/apply/apply.ts'
 import { Differences, type Versions } from '../../objects/apply/differences.ts'
 import { annotationsAfter, isLastApplier } from '../../objects/apply/last-applied.ts'
@@ -341,12 +342,13 @@ function gvkOf(applied: Fields): string {
   const apiVersion = textOf(applied['apiVersion'])
   const parts = apiVersion.split('/')
   if (parts.length > 2) return '/, Kind='
-  return `${parts.length === 1 ? '/' : ''}${apiVersion}, Kind=${textOf(applied['kind'])}`
+  const kind = cutText(textOf(applied['kind']))
+  return `${parts.length === 1 ? '/' : ''}${cutText(apiVersion)}, Kind=${kind}`
 }
 
 function nameOf(applied: Fields, expected: Resource | View): string {
   const { namespace, name } = fieldsOf(applied['metadata'])
-  return `${textOf(namespace)}/${textOf(name)}; ${gvkOf({ apiVersion: apiVersionOf(expected), kind: expected.kind })}`
+  return `${cutText(textOf(namespace))}/${cutText(textOf(name))}; ${gvkOf({ apiVersion: apiVersionOf(expected), kind: expected.kind })}`
 }
 
 type Making = {

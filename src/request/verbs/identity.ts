@@ -1,4 +1,5 @@
 /** Checks that the object in the body is the one that the path identifies. */
+import { cutText } from '../../lib/text/cut-text.ts'
 import { badRequest } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceRequest } from '../resource-request.ts'
@@ -8,12 +9,12 @@ export function checkName({ metadata }: KubeObject, { name }: ResourceRequest): 
   const given = metadata.name ?? ''
   if (given === '') {
     throw badRequest(
-      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+      `the name of the object (${cutText(name)} based on URL) was undeterminable: name must be provided`,
     )
   }
   if (given !== name) {
     throw badRequest(
-      `the name of the object (${given}) does not match the name on the URL (${name})`,
+      `the name of the object (${cutText(given)}) does not match the name on the URL (${cutText(name)})`,
     )
   }
 }

@@ -1,11 +1,11 @@
 /** Parses the query parameters of writes, and validates them with kube-apiserver's messages. */
+import { quote } from '../../api/quote.ts'
 import { invalid } from '../../api/errors.ts'
 import {
   type FieldFault,
   forbiddenField,
   notSupported,
   required,
-  shownValue,
   tooMany,
 } from '../../api/field-fault.ts'
 import { managerFaults } from '../../api/manager-name.ts'
@@ -79,7 +79,7 @@ export const validateStageCount = (count: number, path = 'dryRun'): FieldFault[]
 export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
   if (dryRun.length > STAGES_MAX) return validateStageCount(dryRun.length)
   if (dryRun.every((stage) => stage === 'All')) return []
-  const shown = `[]string{${dryRun.map((stage) => shownValue(stage)).join(', ')}}`
+  const shown = `[]string{${dryRun.map((stage) => quote(stage)).join(', ')}}`
   const message = `Unsupported value: ${shown}: supported values: "All"`
   return [{ path: 'dryRun', reason: 'FieldValueNotSupported', message }]
 }

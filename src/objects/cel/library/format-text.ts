@@ -2,7 +2,7 @@
  * Implements `"%s is %d".format([...])` like version 2 of the function in cel-go. Numbers are
  * formatted for the English locale.
  */
-import { quote } from '../../../api/quote.ts'
+import { quoteWhole } from '../../../api/quote.ts'
 import type { Call, Expr, ListExpr } from '../ast.ts'
 import type { CheckedExpression } from '../checker.ts'
 import { compareStrings } from '../compare.ts'
@@ -243,7 +243,7 @@ const SHOWN_CHARACTER_NANOS = 50
 function shown(value: Value, { isInside, meter }: FormatContext): string | CelError {
   meter.work(SHOWN_NANOS + (typeof value === 'string' ? value.length * SHOWN_CHARACTER_NANOS : 0))
   if (value === null) return 'null'
-  if (typeof value === 'string') return isInside ? quote(value) : value
+  if (typeof value === 'string') return isInside ? quoteWhole(value) : value
   if (typeof value === 'number') return isInside ? literalDouble(value) : formatDouble(value)
   if (value instanceof TypeValue) return value.name
   if (isList(value)) return shownList(value, meter)
@@ -251,12 +251,12 @@ function shown(value: Value, { isInside, meter }: FormatContext): string | CelEr
   if (!takes('s', typeNameOf(value))) return unprintable(typeNameOf(value), isInside)
   const text = toStringValue(value)
   if (text instanceof CelError)
-    return failed(`could not convert argument ${quote(text.message)} to string`)
+    return failed(`could not convert argument ${quoteWhole(text.message)} to string`)
   if (typeof text !== 'string') return unprintable(typeNameOf(value), isInside)
   if (!isInside) return text
   if (value instanceof Timestamp) return `timestamp("${text}")`
   if (value instanceof Duration) return `duration("${text}")`
-  return value instanceof Uint8Array ? `b${quote(text)}` : text
+  return value instanceof Uint8Array ? `b${quoteWhole(text)}` : text
 }
 
 const failed = (why: string): CelError => new CelError(`error during formatting: ${why}`)
@@ -290,7 +290,7 @@ function shownMap(map: MapValue, meter: Meter): string | CelError {
 
 /** Formats a double as a CEL literal. */
 function literalDouble(value: number): string {
-  return Number.isFinite(value) ? roundHalfEven(value, 6) : quote(formatDouble(value))
+  return Number.isFinite(value) ? roundHalfEven(value, 6) : quoteWhole(formatDouble(value))
 }
 
 function fixedPoint(value: number, precision: number): string {

@@ -1,5 +1,5 @@
 /** The extended string functions. Their indexes count code points. */
-import { quote } from '../../../api/quote.ts'
+import { quoteWhole } from '../../../api/quote.ts'
 import { countPoints, hasPairs, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import {
@@ -357,7 +357,7 @@ const formatting: readonly FunctionPart[] = [
     run: (text, _, __, ___, meter) => {
       if (typeof text !== 'string') return noSuchOverload
       meter.work(text.length * QUOTED_NANOS)
-      return quote(text)
+      return quoteWhole(text)
     },
     estimate: (operands) => {
       const size = sizeAt(operands, 0)

@@ -3,6 +3,7 @@
  * `admission/policies/param-access.ts` checks whether the user who writes them may read the
  * parameters.
  */
+import { quote } from '../../../api/quote.ts'
 import {
   checked,
   duplicate,
@@ -12,7 +13,6 @@ import {
   invalidValue,
   notSupported,
   required,
-  shownValue,
 } from '../../../api/field-fault.ts'
 import { goStrings, shownItems } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
@@ -179,7 +179,7 @@ function* validateAuditAnnotations(
 function goAnnotations(annotations: readonly Fields[]): string {
   const type = 'admissionregistration.AuditAnnotation'
   const show = ({ key, valueExpression }: Fields): string =>
-    `${type}{Key:${shownValue(textOf(key))}, ValueExpression:${shownValue(textOf(valueExpression))}}`
+    `${type}{Key:${quote(textOf(key))}, ValueExpression:${quote(textOf(valueExpression))}}`
   return `[]${type}{${shownItems(annotations, show)}}`
 }
 

@@ -3,6 +3,7 @@
  * form. In the stored form, parts that are equal in all versions are moved from the versions to the
  * spec itself.
  */
+import { quote } from '../../../api/quote.ts'
 import {
   checked,
   faultsOfEach,
@@ -11,7 +12,6 @@ import {
   invalidValue,
   notSupported,
   required,
-  shownValue,
 } from '../../../api/field-fault.ts'
 import { goStruct } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
@@ -196,7 +196,7 @@ function goVersions(versions: readonly Fields[], isGiven: boolean): string {
   if (!isGiven) return `${type}(nil)`
   const items = versions.map(({ name, served, storage }) =>
     goStruct('apiextensions.CustomResourceDefinitionVersion', {
-      Name: shownValue(textOf(name)),
+      Name: quote(textOf(name)),
       Served: `${served === true}`,
       Storage: `${storage === true}`,
     }),

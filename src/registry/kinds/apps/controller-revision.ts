@@ -1,3 +1,4 @@
+import { cutText } from '../../../lib/text/cut-text.ts'
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
@@ -43,7 +44,7 @@ function* validateData(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
   if (data === '' || data === 'null') return [required('data', 'data is mandatory')]
   const huge = yield* hugeNumberIn(data, slice)
   if (huge !== undefined) {
-    const why = `json: cannot unmarshal number ${huge} into Go value of type float64`
+    const why = `json: cannot unmarshal number ${cutText(huge)} into Go value of type float64`
     return [invalidValue('data', '<value omitted>', `error parsing data: ${why}`)]
   }
   return data.startsWith('{') ? [] : [required('data', 'data must be a valid JSON object')]

@@ -9,7 +9,6 @@ import {
   invalidWithoutValue,
   notSupported,
   required,
-  shownValue,
   tooMany,
 } from '../../../api/field-fault.ts'
 import { goStruct, shownItems } from '../../../api/go-value.ts'
@@ -150,7 +149,7 @@ export const goSuccessPolicy = (policy: Json | undefined): string =>
 
 const goRule = (rule: Fields): string =>
   goStruct('batch.PodFailurePolicyRule', {
-    Action: shownValue(textOf(rule['action'])),
+    Action: quote(textOf(rule['action'])),
     OnExitCodes: '(*batch.PodFailurePolicyOnExitCodesRequirement)(nil)',
     OnPodConditions: goConditions(rule['onPodConditions']),
   })
@@ -159,7 +158,7 @@ function goConditions(list: Json | undefined): string {
   const type = 'batch.PodFailurePolicyOnPodConditionsPattern'
   if (!Array.isArray(list)) return `[]${type}(nil)`
   const show = ({ type: name, status }: Fields): string =>
-    goStruct(type, { Type: shownValue(textOf(name)), Status: shownValue(textOf(status)) })
+    goStruct(type, { Type: quote(textOf(name)), Status: quote(textOf(status)) })
   return `[]${type}{${shownItems(itemsOf(list), show)}}`
 }
 

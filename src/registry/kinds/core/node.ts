@@ -1,3 +1,5 @@
+import { cutText } from '../../../lib/text/cut-text.ts'
+import { quote } from '../../../api/quote.ts'
 import {
   duplicateShown,
   type FieldFault,
@@ -6,9 +8,8 @@ import {
   invalidShown,
   invalidValue,
   required,
-  shownValue,
 } from '../../../api/field-fault.ts'
-import { goStrings, goStruct, shownPlain } from '../../../api/go-value.ts'
+import { goStrings, goStruct } from '../../../api/go-value.ts'
 import { parseCidr } from '../../../api/ip.ts'
 import { jsonFault } from '../../../api/json-scanner.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
@@ -62,9 +63,9 @@ const taints: Rule = (value, path, check) => {
 
 const goTaint = (one: Fields): string =>
   goStruct('core.Taint', {
-    Key: shownValue(textOf(one['key'])),
-    Value: shownValue(textOf(one['value'])),
-    Effect: shownValue(textOf(one['effect'])),
+    Key: quote(textOf(one['key'])),
+    Value: quote(textOf(one['value'])),
+    Effect: quote(textOf(one['effect'])),
     TimeAdded: '<nil>',
   })
 
@@ -75,7 +76,7 @@ const podCidrs: Rule = (value, path, check) => {
   const families = mapEach('families of pod CIDRs', ranges, (range) => parseCidr(range)?.family)
   const unreadable = families.indexOf(undefined)
   if (unreadable !== -1) {
-    const why = `invalid CIDR[${unreadable}]: <nil> (invalid CIDR address: ${shownPlain(ranges[unreadable] ?? '')})`
+    const why = `invalid CIDR[${unreadable}]: <nil> (invalid CIDR address: ${cutText(ranges[unreadable] ?? '')})`
     check.faults.push(
       internalFault(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`),
     )
@@ -130,8 +131,8 @@ const addresses: Rule = (value, path, check) => {
   eachIn(itemsOf(value), check, ({ type, address }, at, { faults }) => {
     if (addKey(seen, JSON.stringify([textOf(type), textOf(address)]))) return
     const shown = goStruct('core.NodeAddress', {
-      Type: shownValue(textOf(type)),
-      Address: shownValue(textOf(address)),
+      Type: quote(textOf(type)),
+      Address: quote(textOf(address)),
     })
     faults.push(duplicateShown(`${path}[${at}]`, shown))
   })

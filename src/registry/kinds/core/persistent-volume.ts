@@ -1,3 +1,4 @@
+import { quote } from '../../../api/quote.ts'
 import {
   type FieldFault,
   forbiddenField,
@@ -5,7 +6,6 @@ import {
   invalidValue,
   notSupportedShown,
   required,
-  shownValue,
 } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { goPointer, goQuantity, goStruct, shownItems } from '../../../api/go-value.ts'
@@ -56,10 +56,7 @@ const capacity: Rule = (value, path, check) => {
   const amounts = once('amounts of capacity', () => entriesOf(value))
   if (amounts.length === 0) faults.push(required(path))
   if (amounts.length !== 1 || amounts[0]?.[0] !== 'storage') {
-    const shown = shownItems(
-      amounts,
-      ([name, amount]) => `${shownValue(name)}:${goQuantity(amount)}`,
-    )
+    const shown = shownItems(amounts, ([name, amount]) => `${quote(name)}:${goQuantity(amount)}`)
     const list = isFields(value) ? `core.ResourceList{${shown}}` : 'core.ResourceList(nil)'
     faults.push(notSupportedShown(path, list, ['storage']))
   }

@@ -1,6 +1,7 @@
 /**
  * Rules for the spec of a ResourceClaim: device requests, constraints, and driver configuration.
  */
+import { quote } from '../../../api/quote.ts'
 import {
   faultsOfEach,
   type FieldFault,
@@ -8,7 +9,6 @@ import {
   notSupported,
   required,
   tooLong,
-  shownValue,
 } from '../../../api/field-fault.ts'
 import { goPointer, goStruct, goStrings, shownItems } from '../../../api/go-value.ts'
 import {
@@ -254,10 +254,10 @@ export function goClaimSpec(spec: Fields): string {
     Devices: goStruct('resource.DeviceClaim', {
       Requests: goItems('resource.DeviceRequest', requests, ({ name, exactly, firstAvailable }) =>
         goStruct('resource.DeviceRequest', {
-          Name: shownValue(textOf(name)),
+          Name: quote(textOf(name)),
           Exactly: goPointer('resource.ExactDeviceRequest', isFields(exactly)),
           FirstAvailable: goItems('resource.DeviceSubRequest', firstAvailable, (one) =>
-            goStruct('resource.DeviceSubRequest', { Name: shownValue(textOf(one['name'])) }),
+            goStruct('resource.DeviceSubRequest', { Name: quote(textOf(one['name'])) }),
           ),
         }),
       ),

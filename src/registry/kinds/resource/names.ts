@@ -1,15 +1,15 @@
 /** Rules for names of drivers, pools, devices and attributes, and for lists of such names. */
+import { cutText } from '../../../lib/text/cut-text.ts'
+import { quote } from '../../../api/quote.ts'
 import {
   checked,
   duplicateShown,
   faultsOfEach,
   type FieldFault,
   required,
-  shownValue,
   tooLong,
   tooMany,
 } from '../../../api/field-fault.ts'
-import { shownPlain } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { Fields, Json } from '../../../api/object.ts'
 import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
@@ -48,7 +48,7 @@ function validateIdentifier(id: string, path: string): FieldFault[] {
   const faults =
     Buffer.byteLength(id) > IDENTIFIER_BYTES_MAX ? [tooLong(path, IDENTIFIER_BYTES_MAX)] : []
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(id)) return faults
-  const message = `Invalid value: ${shownValue(id)}: ${identifierRule}`
+  const message = `Invalid value: ${quote(id)}: ${identifierRule}`
   return [...faults, { path, reason: 'FieldValueTypeInvalid', message }]
 }
 
@@ -113,7 +113,7 @@ export function validateSet<T>(
       return [
         duplicateShown(
           `${path}[${at}]${suffix}`,
-          key.isPlain === true ? shownPlain(text) : shownValue(text),
+          key.isPlain === true ? cutText(text) : quote(text),
         ),
       ]
     }),

@@ -2,13 +2,8 @@
  * Rules for ResourceSlice: devices of a driver that can be used on one node, on some nodes, or on
  * all nodes.
  */
-import {
-  type FieldFault,
-  invalidShown,
-  invalidValue,
-  required,
-  shownValue,
-} from '../../../api/field-fault.ts'
+import { quote } from '../../../api/quote.ts'
+import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goStrings, shownItems } from '../../../api/go-value.ts'
 import {
   type Fields,
@@ -224,7 +219,7 @@ function goRequirements(list: Json | undefined): string {
   const shown = shownItems(
     itemsOf(list),
     ({ key, operator, values }) =>
-      `core.NodeSelectorRequirement{Key:${shownValue(textOf(key))}, Operator:${shownValue(textOf(operator))}, Values:${goStrings(textsOf(values))}}`,
+      `core.NodeSelectorRequirement{Key:${quote(textOf(key))}, Operator:${quote(textOf(operator))}, Values:${goStrings(textsOf(values))}}`,
   )
   return `[]core.NodeSelectorRequirement{${shown}}`
 }

@@ -148,7 +148,7 @@ export class OpenApiLibrary {
 
   /** Returns a v3 document. Undefined if it does not exist. */
   v3(key: string): Promise<CachedDocument> | undefined {
-    const [root, group = '', version, ...more] = key.split('/')
+    const [root, group = '', version, ...more] = key.split('/', 4)
     if (more.length > 0) return undefined
     if (root === 'api' && group !== '' && version === undefined)
       return this.#ofVersion(key, '', group)
@@ -166,7 +166,7 @@ export class OpenApiLibrary {
    * built-in groups are generated to compute it, but those of custom resources are not.
    */
   async edition(key: string): Promise<Edition | undefined> {
-    const [root, first, version] = key.split('/')
+    const [root, first, version] = key.split('/', 3)
     const isOfGroup = first !== undefined && (root === 'api' || root === 'apis')
     const group = isOfGroup ? this.#registry.inGroup(root === 'api' ? '' : first) : noGroup
     const isCustom =

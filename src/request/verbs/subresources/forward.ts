@@ -209,7 +209,5 @@ export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readon
   }
 }
 
-/** Returns the part of the path after the subresource, percent-encoded. */
-export function encodedPath(segments: readonly string[]): string {
-  return segments.map((segment) => encodeURIComponent(segment)).join('/')
-}
+/** Percent-encodes a path, except for its slashes. */
+export const encodedPath = (path: string): string => encodeURIComponent(path).replaceAll('%2F', '/')

@@ -20,7 +20,7 @@ export const proxy: SubresourceHandler = async (request, parts) => {
   const { base, ...target } = await proxyTarget(request, parts)
   if (rest === '' && ['GET', 'HEAD'].includes(http.method) && !isUpgrade(http))
     return toFolder(http)
-  const url = new URL(`${base}/${encodedPath(rest.split('/').slice(1))}`)
+  const url = new URL(`${base}/${encodedPath(rest.slice(1))}`)
   const to = {
     url,
     rawQuery: http.rawQuery ?? '',

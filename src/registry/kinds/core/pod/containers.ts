@@ -2,6 +2,7 @@
  * Rules for containers, init containers and ephemeral containers: common rules, and rules for each
  * of the three lists.
  */
+import { cutText } from '../../../../lib/text/cut-text.ts'
 import {
   duplicate,
   forbiddenField,
@@ -11,7 +12,6 @@ import {
   notThere,
   required,
 } from '../../../../api/field-fault.ts'
-import { shownPlain } from '../../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../../api/names.ts'
 import {
   type Fields,
@@ -84,12 +84,12 @@ const resizePolicy: PodRule = (value, path, check) => {
     if (!addKey(names, resource)) {
       faults.push({
         ...duplicate(`${path}[${at}]`, 0),
-        message: `Duplicate value: ${shownPlain(resource)}`,
+        message: `Duplicate value: ${cutText(resource)}`,
       })
     }
     if (resource === '') faults.push(required(path))
     else if (resource !== 'cpu' && resource !== 'memory') {
-      faults.push(notSupportedShown(path, shownPlain(resource), ['cpu', 'memory']))
+      faults.push(notSupportedShown(path, cutText(resource), ['cpu', 'memory']))
     }
     if (policy === '') faults.push(required(path))
     else if (!restartPolicies.some((known) => known === policy)) {

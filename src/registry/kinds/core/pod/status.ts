@@ -1,4 +1,5 @@
 /** Rules for the status of a Pod, which the kubelet writes. */
+import { quote } from '../../../../api/quote.ts'
 import {
   checked,
   faultsOfEach,
@@ -7,7 +8,6 @@ import {
   internalFault,
   invalidShown,
   invalidValue,
-  shownValue,
 } from '../../../../api/field-fault.ts'
 import { shownItems } from '../../../../api/go-value.ts'
 import { parseIp } from '../../../../api/ip.ts'
@@ -185,7 +185,7 @@ function validateAddresses(list: readonly Fields[], { path, type, was }: Address
     )
   }
   if (bad === -1 && ips.length === 2 && families[0] !== families[1]) return faults
-  const shown = `[]${type}{${shownItems(ips, (ip) => `${type}{IP:${shownValue(ip)}}`)}}`
+  const shown = `[]${type}{${shownItems(ips, (ip) => `${type}{IP:${quote(ip)}}`)}}`
   return [
     ...faults,
     invalidShown(path, shown, 'may specify no more than one IP for each IP family'),

@@ -2,6 +2,7 @@
  * Rules for updates of a Pod. Only a few fields are mutable, so that kubelets can rely on the other
  * fields.
  */
+import { quote } from '../../../../api/quote.ts'
 import {
   faultsOfEach,
   type FieldFault,
@@ -9,7 +10,6 @@ import {
   invalidShown,
   invalidValue,
   required,
-  shownValue,
 } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { goStrings, shownItems } from '../../../../api/go-value.ts'
@@ -209,7 +209,7 @@ function goRequirements(list: Json | undefined): string {
   const type = 'core.NodeSelectorRequirement'
   if (itemsOf(list).length === 0) return `[]${type}(nil)`
   const show = ({ key, operator, values }: Fields): string => {
-    const [keyShown, operatorShown] = [key, operator].map((text) => shownValue(textOf(text)))
+    const [keyShown, operatorShown] = [key, operator].map((text) => quote(textOf(text)))
     return `${type}{Key:${keyShown}, Operator:${operatorShown}, Values:${goStrings(textsOf(values))}}`
   }
   return `[]${type}{${shownItems(itemsOf(list), show)}}`
