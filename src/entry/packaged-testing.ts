@@ -13,7 +13,8 @@ import { loadWithCodeCache } from '../lib/process/code-cache.ts'
 import { checkNode } from './testing/check-node.ts'
 import type * as Testing from './testing/index.ts'
 
-// The library is loaded afterwards, because it uses functions that older versions of Node lack.
+// Check the version of Node before the library is loaded, because the library uses functions that
+// older versions lack.
 checkNode()
 
 /** The build replaces this name with a checksum of the library. */
@@ -24,8 +25,8 @@ const library = {
   file,
   id: TESTING_ID,
   prefix: 'testing-',
-  // Test runners start Node with various flags. Only a few of them change the code that V8
-  // compiles.
+  // Test runners start Node with various flags. Only those flags matter that change the code that
+  // V8 compiles.
   flags: cachedDataVersionTag().toString(16),
 }
 const { exports: loaded, save } = isOwnRealm()

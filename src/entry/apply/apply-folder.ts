@@ -110,8 +110,9 @@ export class AppliedFolder {
     const changed = manifests.filter(isChanged)
     const others = manifests.filter((manifest) => !isChanged(manifest))
     const first = await this.#applyAll(changed, digests)
-    // After a namespace or a CustomResourceDefinition was created, the objects in it must be
-    // applied again, even if their manifests have not changed.
+    // If a namespace or a CustomResourceDefinition had to be created, the objects in the namespace
+    // or of the defined kind do not exist on the server. They are applied again, even if their
+    // manifests have not changed.
     const isEmptied = first.applied.some(
       ({ object, outcome }) => outcome === 'created' && stageOfObject(object) === 0,
     )
@@ -143,8 +144,8 @@ export class AppliedFolder {
   }
 
   /**
-   * Returns the members of the ApplySet that have no manifest. Also compares the UIDs, because some
-   * kinds are served in two groups.
+   * Returns the members of the ApplySet that have no manifest. The server returns some objects in
+   * two API groups, under different keys. Such an object is recognized by its UID.
    */
   #withoutManifest(
     members: readonly KubeObject[],

@@ -34,7 +34,10 @@ const ACCEPTED = 202
 /** Number of objects in each response of a list. */
 const LIST_ITEMS_MAX = 500
 
-/** Where members may be. A set may list more kinds and namespaces than its members have. */
+/**
+ * The kinds and namespaces in which the members of an ApplySet are searched. An ApplySet may list
+ * kinds and namespaces in which it has no members.
+ */
 export type ApplySetScope = {
   /** The names of kinds, as `groupKindOf` returns them. */
   readonly kinds: ReadonlySet<string>
@@ -50,7 +53,7 @@ export type ApplySetOptions = {
   readonly version: string
 }
 
-/** Returns the scope of objects. */
+/** Returns the kinds and namespaces of objects. */
 export const scopeOf = (
   objects: readonly Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>[],
 ): ApplySetScope => ({

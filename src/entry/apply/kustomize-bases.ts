@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { fieldsOf, textsOf } from '../../api/object.ts'
 import { parseYaml } from '../../objects/codec/yaml-parse.ts'
 
-/** Maximum number of folders. Changes in further ones are not noticed. */
+/** Maximum number of included folders. Changes in further included folders are not noticed. */
 const BASES_MAX = 100
 
 const names = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
@@ -15,7 +15,7 @@ const names = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
  */
 export async function basesOf(folder: string): Promise<readonly string[]> {
   const found = new Set<string>([resolve(folder)])
-  // The set grows during the loop, which therefore also visits the folders that it finds.
+  // The loop also visits the folders that are added to the set while it runs.
   for (const path of found) {
     for (const entry of await includedBy(path)) {
       const base = resolve(path, entry)
@@ -25,7 +25,10 @@ export async function basesOf(folder: string): Promise<readonly string[]> {
   return [...found].slice(1)
 }
 
-/** Returns the entries of a kustomization that can name folders. Some of them are files or URLs. */
+/**
+ * Returns the entries of a kustomization that can be paths of folders. Some entries are files or
+ * URLs.
+ */
 async function includedBy(folder: string): Promise<readonly string[]> {
   for (const name of names) {
     try {

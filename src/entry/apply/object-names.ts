@@ -8,7 +8,10 @@ type NamedObject = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>
 export const groupOf = (apiVersion: string): string =>
   apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
 
-/** Returns the name of a kind with its group, such as `Deployment.apps`, or `Pod`. */
+/**
+ * Returns the name of a kind with its group, such as `Deployment.apps`. For the core group, returns
+ * only the kind, such as `Pod`.
+ */
 export function groupKindOf({
   apiVersion,
   kind,
@@ -22,8 +25,8 @@ export const describeObject = (object: NamedObject): string =>
   `${groupKindOf(object).toLowerCase()}/${object.metadata.name}`
 
 /**
- * Identifies an object on the server, whichever version its manifest uses. The key of a
- * cluster-scoped object contains the default namespace.
+ * Returns a key that identifies an object on the server. The key does not depend on the version in
+ * the manifest. The key of a cluster-scoped object contains the default namespace.
  */
 export const keyOf = (object: NamedObject): string =>
   [

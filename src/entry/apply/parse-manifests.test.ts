@@ -41,7 +41,7 @@ const accepted: readonly (readonly [what: string, text: string, names: readonly 
 ]
 
 for (const [what, text, names] of accepted) {
-  test(`${what} is read`, () => {
+  test(`parseManifests accepts ${what}`, () => {
     const { manifests, faults } = parse(text)
     assert.deepEqual(faults, [])
     assert.deepEqual(
@@ -67,7 +67,7 @@ const rejected: readonly (readonly [what: string, text: string, fault: RegExp])[
 ]
 
 for (const [what, text, fault] of rejected) {
-  test(`${what} is reported with its line`, () => {
+  test(`the error for ${what} contains the line number`, () => {
     const { faults } = parse(text)
     assert.equal(faults.length, 1, faults.join('\n'))
     assert.match(faults[0] ?? '', fault)

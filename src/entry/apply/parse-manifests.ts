@@ -129,7 +129,7 @@ export function addManifests(value: Json, source: string, into: Collected): void
   else into.manifests.push({ object: { ...fieldsOf(value), apiVersion, kind, metadata }, source })
 }
 
-/** Returns an error for each manifest whose object has an earlier manifest, and leaves it out. */
+/** Leaves out each manifest whose object has an earlier manifest, and returns an error for it. */
 export function withoutDuplicates(manifests: readonly Manifest[]): ParsedManifests {
   const first = new Map<string, Manifest>()
   const faults: string[] = []

@@ -21,7 +21,7 @@ export type ReadManifests = ParsedManifests & {
 
 /**
  * Reads the manifests of a scanned folder or file. Errors of single files are in `faults`. If the
- * signal is aborted, kustomize is ended.
+ * signal is aborted, kustomize is stopped.
  */
 export async function readManifests(scan: Scan, signal?: AbortSignal): Promise<ReadManifests> {
   const read = scan.isKustomization ? await readBuilt(scan.path, signal) : await readFiles(scan)

@@ -61,7 +61,7 @@ export async function scan(path: string): Promise<Scan> {
     }
   }
   await visit(path, 0)
-  // A link that leaves the folder of a kustomization is left to kustomize, which has its own rule.
+  // kustomize itself checks links that lead out of the folder of a kustomization.
   const root = isKustomization ? undefined : await realpath(path)
   const files = await Promise.all(paths.toSorted(compare).map((file) => toScannedFile(file, root)))
   return { path, files: files.flatMap((file) => file ?? []), folders, isKustomization }

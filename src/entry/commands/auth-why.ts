@@ -104,7 +104,7 @@ function setIf(query: URLSearchParams, name: string, value: string | undefined):
   if (value !== undefined) query.set(name, value)
 }
 
-/** Adds the same groups as impersonation does. */
+/** Adds the groups that impersonation of the user would also add. */
 function groupsOf(user: string, groups: readonly string[]): readonly string[] {
   const account = parseAccountUserName(user)
   const own = account === undefined || groups.length > 0 ? groups : accountGroups(account.namespace)

@@ -27,7 +27,7 @@ export type CommandContext = {
    */
   readonly terminal: () => Terminal | undefined
   readonly exit: (code: number) => void
-  /** Reports the reasons and ends the process. */
+  /** Reports the reasons for a failure, and ends the process with the exit code. */
   readonly fail: (code: number, reasons: readonly string[]) => void
   readonly createSink: (format: LogFormat) => LogSink
   /**
@@ -48,7 +48,7 @@ export type CommandContext = {
   /** The command line that starts the substitute for etcd: a program and its first arguments. */
   readonly standInCommand: readonly string[]
   readonly version: string
-  /** All commands, for those that print or describe them. */
+  /** All commands, for the commands that print or describe them. */
   readonly commands: readonly CommandEntry[]
   /** The thread of the embedded store, if it is already running. */
   readonly storeThread: Worker | undefined
@@ -56,7 +56,7 @@ export type CommandContext = {
 
 export type Stopping = {
   readonly isStopping: boolean
-  /** Aborted by the first signal, so that steps that have not started yet are canceled. */
+  /** Aborted by the first signal, so that the command skips the steps that have not started yet. */
   readonly signal: AbortSignal
   stopWith(stop: () => Promise<void>): void
   /** Also stops the command when the terminal is closed. */

@@ -37,7 +37,7 @@ test('unknown commands get a suggestion', () => {
   ])
 })
 
-test('the list of commands leaves out those that only programs run', () => {
+test('the list of commands leaves out commands that only programs run', () => {
   const text = printCommands(commandTable)
   assert.match(text, /^ {2}auth why +Show why/m)
   assert.doesNotMatch(text, /kube-apiserver/)

@@ -29,7 +29,7 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'serve',
-    summary: 'Serve the Kubernetes API on etcd, or from a folder.',
+    summary: 'Serve the Kubernetes API, with the data in etcd or in a folder.',
     help: serveHelp,
     load: async () => (await import('./serve.ts')).serve,
   },

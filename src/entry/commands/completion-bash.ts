@@ -1,6 +1,7 @@
 /**
- * Generates the completions for bash and zsh. Both scripts contain the same two functions, which
- * print the flags of a command, and how to complete the value of a flag or an argument.
+ * Generates the completions for bash and zsh. Both scripts contain the same two functions: one
+ * prints the flags of a command, and the other prints how to complete the value of a flag or an
+ * argument.
  */
 import type { CommandFlag } from '../../lib/process/command-flags.ts'
 import type { DescribedCommand } from './describe-commands.ts'
@@ -140,13 +141,16 @@ ${rows.join('')}  esac
 `
 }
 
-/** Returns the command and the groups that contain it: for `auth why`, `auth` and `auth why`. */
+/**
+ * Returns the names of the groups that contain a command, and the name of the command itself. For
+ * `auth why`, the result is `auth` and `auth why`.
+ */
 function prefixesOf(name: string): string[] {
   const words = name.split(' ')
   return words.map((_, at) => words.slice(0, at + 1).join(' '))
 }
 
-/** Returns the words that can follow a part of a command's name. */
+/** Returns the words that can follow the first words of a command's name. */
 export function nextWords(commands: readonly DescribedCommand[], prefix: string): string[] {
   const before = prefix === '' ? '' : `${prefix} `
   const next = commands.flatMap(({ name }) =>

@@ -54,7 +54,10 @@ function linesOf({ name, help, flags }: DescribedCommand): string[] {
   return [...ofFlags, ...ofArguments]
 }
 
-/** `-r` means that a value is required, `-x` that it is not a file, and `-F` that it is one. */
+/**
+ * Returns the options of fish for the value of a flag. `-r` means that the flag requires a value,
+ * `-x` that the value is not a file, and `-F` that the value is a file.
+ */
 function valueOf({ type, short, value, choices, isList = false }: CommandFlag): string[] {
   const letter = short === undefined ? [] : [`-s ${short}`]
   if (type === 'boolean') return letter

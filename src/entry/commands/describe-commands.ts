@@ -1,6 +1,6 @@
 /**
- * Describes all commands with their flags and arguments, for completions and manual pages. Both are
- * generated from it, so they contain the same names as the help texts.
+ * Describes all commands with their flags and arguments. Completions and manual pages are generated
+ * from these descriptions, so they contain the same names as the help texts.
  */
 import type { CommandFlag } from '../../lib/process/command-flags.ts'
 import { type CommandHelp, helpFlag } from '../../lib/process/command-help.ts'

@@ -58,8 +58,8 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
     collectWhenIdle()
     const why = await running.failed
     if (signals.isStopping) return
-    // Stop everything else. Otherwise etcd would continue to run, and the temporary folder and the
-    // record of the running server would remain.
+    // Stop the other components. Otherwise etcd would continue to run, and the temporary folder and
+    // the record of the running server would remain.
     await running.stop()
     parts.fail(FAILURE, [why])
   } catch (error) {

@@ -2,7 +2,7 @@
 import { didYouMean } from '../../lib/text/suggest.ts'
 import type { CommandEntry } from './command-context.ts'
 
-/** Returns the command with whose name the arguments begin, and the remaining arguments. */
+/** Returns the command whose name the arguments begin with, and the remaining arguments. */
 export function findCommand(
   commands: readonly CommandEntry[],
   words: readonly string[],

@@ -13,8 +13,8 @@ export type ProgressOutput = {
 }
 
 /**
- * Creates a progress line. `show` is null if the output is not a terminal, or one that cannot
- * clear a line. `terminalName` is the value of the environment variable TERM.
+ * Creates a progress line. `show` is null if the output is not a terminal, or is a terminal that
+ * cannot clear a line. `terminalName` is the value of the environment variable TERM.
  */
 export function progressLine(out: ProgressOutput, terminalName?: string): ProgressLine {
   if (out.isTTY !== true || terminalName === 'dumb') return { show: null, end: () => undefined }
@@ -28,7 +28,7 @@ export function progressLine(out: ProgressOutput, terminalName?: string): Progre
       out.write(clear + line)
     },
     end: () => {
-      // The next line counts as the first one, which is never skipped.
+      // Ensures that the next line is shown, even if the interval since the last line is short.
       shownMs = Number.NEGATIVE_INFINITY
       out.write(clear)
     },

@@ -21,7 +21,7 @@ export type RewriteRequest = {
   readonly showProgress: ((line: string) => void) | null
 }
 
-/** Maximum number of keys in an error message. More would fill the screen. */
+/** Maximum number of keys in an error message. More keys would fill the screen. */
 const KEYS_SHOWN = 10
 
 const log = (): void => undefined

@@ -14,7 +14,10 @@ import { readRunFlags, type RunFlags } from './run-flags.ts'
 /** Exit codes of shells for a command that does not exist, and for one that cannot be started. */
 const NOT_FOUND = 127
 const NOT_EXECUTABLE = 126
-/** A shell adds this to the number of the signal that ended a command. */
+/**
+ * If a signal ended a command, shells return an exit code that is this number plus the number of
+ * the signal.
+ */
 const SIGNAL_BASE = 128
 
 const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -38,7 +41,8 @@ export async function run(args: readonly string[], parts: CommandContext): Promi
 
 function startServer({ controllers }: RunFlags, parts: CommandContext): Promise<Cluster> {
   const sink = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
-  // The steps of the server would be mixed with the output of the command.
+  // Log only warnings and errors, because other log lines of the server would be mixed with the
+  // output of the command.
   const log: Log = (level, ...entry) => {
     if (level === 'warn' || level === 'error') sink.log(level, ...entry)
   }
@@ -69,7 +73,7 @@ async function runCommand(
   if (child.pid !== undefined) guard?.stdin.write(`${child.pid}\n`)
   signals.passTo(child)
   try {
-    // The event has the exit code or the signal; the other one is null.
+    // The event has two values: the exit code and the signal. One of them is null.
     const [code, signal]: readonly unknown[] = await once(child, 'exit')
     return typeof code === 'number' ? code : signalOf(signal)
   } catch (error) {
@@ -105,7 +109,7 @@ function startGuard(folder: string): ChildProcessByStdio<Writable, null, null> |
     // Ctrl-C at a terminal must not end the guard.
     detached: true,
   })
-  // Without the guard, only the cleanup after SIGKILL is missing.
+  // If the guard fails, only the cleanup after SIGKILL is missing, so its errors are ignored.
   guard.on('error', () => undefined)
   guard.stdin.on('error', () => undefined)
   return guard

@@ -29,8 +29,8 @@ export async function serve(args: readonly string[], parts: CommandContext): Pro
   for (const warning of warnings) sink.log('warn', warning)
   try {
     const hangup = { reload: (): void => undefined }
-    // The handler is registered before the server exists. Otherwise the signal would terminate the
-    // process.
+    // Register the handler of SIGHUP before the server exists. Without a handler, SIGHUP would
+    // terminate the process.
     parts.onHangup(() => hangup.reload())
     const given = { signal: signals.signal }
     const server = await startServer(config, { ...realEnvironment(sink.log), verbosity }, given)

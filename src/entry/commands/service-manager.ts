@@ -36,7 +36,7 @@ export class ServiceManager {
     this.#send('STOPPING=1')
   }
 
-  /** Reads files again, and reports the beginning and the end of this if the server is ready. */
+  /** Reads files again. If the server is ready, also reports when the reload begins and ends. */
   async reloading(reload: () => Promise<void>): Promise<void> {
     if (this.#state !== 'ready') return reload()
     this.#send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`)

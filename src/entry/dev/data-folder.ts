@@ -158,8 +158,8 @@ function isEmpty(path: string): boolean {
 export type ServedAddress = {
   readonly serverUrl: string
   /**
-   * The name of the context and of the cluster. With the suffix `-admin`, it is the name of the
-   * user.
+   * The name of the context and of the cluster. The name of the user has the additional suffix
+   * `-admin`.
    */
   readonly context: string
   readonly nowMs: number

@@ -14,7 +14,10 @@ export type ReadyServer = {
   readonly merged: { readonly path: string; readonly context: string } | undefined
   /** The data folder. */
   readonly folder: string
-  /** Where objects are kept. `etcd` is an etcd of `keelson dev`, with its data in the folder. */
+  /**
+   * Where objects are stored. `etcd` means an etcd that `keelson dev` starts, with its data in the
+   * data folder. `etcd-servers` means an etcd that was already running.
+   */
   readonly objects: 'sqlite' | 'memory' | 'etcd' | 'etcd-servers'
   /** Whether the folder is removed when the server stops. */
   readonly isTemporary: boolean

@@ -51,12 +51,12 @@ export type FollowOptions = {
 
 /** The result of a scan. */
 type Look = {
-  /** Changes whenever a file changes. */
+  /** Identifies the state of the files. Changes whenever a file changes. */
   readonly stamp: string
   readonly scanned: Scan | undefined
   /** The folders to watch, including those that a kustomization includes. */
   readonly folders: readonly string[]
-  /** Why the folder cannot be scanned. */
+  /** The reason if the folder cannot be scanned. */
   readonly fault: string | undefined
 }
 
@@ -65,7 +65,7 @@ export class FollowedFolder implements AsyncDisposable {
   readonly #applied: AppliedFolder
   readonly #stopping = new AbortController()
   #looks: FileLooks | undefined
-  /** The folders that `#looks` watches. */
+  /** Identifies the folders that are watched for changes. */
   #watched: string | undefined
   /** The stamp of the files that were applied last. Undefined before the first time. */
   #stamp: string | undefined
@@ -104,7 +104,7 @@ export class FollowedFolder implements AsyncDisposable {
       if (signal.aborted) return
       this.#retryMs = performance.now() + RETRY_MS
       this.#print({ changes: [], unchanged: 0, faults: [messageOf(error)], kept: [] })
-      // Watch nevertheless. Otherwise the folder would never be applied again.
+      // Watch the folder even after an error. Otherwise it would never be applied again.
       this.#watch([])
     }
   }
@@ -118,8 +118,8 @@ export class FollowedFolder implements AsyncDisposable {
     const isCurrent = async (): Promise<boolean> => {
       await sleep(systemTimers, MISSING_MS, this.#stopping.signal)
       const isSame = (await this.#scan()).stamp === stamp
-      // Check again soon. Otherwise the new state would be missed if the files are changed back
-      // before the next check.
+      // Check the folder again soon, even if the files are changed back to the applied state in the
+      // meantime.
       if (!isSame) this.#retryMs = performance.now()
       return isSame
     }
@@ -147,7 +147,7 @@ export class FollowedFolder implements AsyncDisposable {
       const { path: given } = this.#options
       const scanned = await scan(given)
       const bases = scanned.isKustomization ? await basesOf(given) : []
-      // A base that cannot be scanned is left to kustomize.
+      // A base that cannot be scanned is ignored here, because kustomize reports the error.
       const others = await Promise.all(bases.map((base) => scan(base).catch(() => undefined)))
       const all = [scanned, ...others.flatMap((other) => other ?? [])]
       const lines = all
@@ -198,7 +198,8 @@ export class FollowedFolder implements AsyncDisposable {
     for (const fault of faults.slice(0, PRINTED_FAULTS_MAX)) report(`error: ${fault}`)
     if (faults.length > PRINTED_FAULTS_MAX)
       report(`error: and ${faults.length - PRINTED_FAULTS_MAX} more`)
-    // The manifest of such an object may be in a file that cannot be read.
+    // Objects without a manifest are kept if there are errors, because their manifests may be in a
+    // file that cannot be read.
     if (kept.length > 0) report(`kept until the errors are corrected: ${describeKept(kept)}`)
     report(`applied ${path}: ${describeCounts({ changes, unchanged, faults })}`)
   }

@@ -84,7 +84,7 @@ const read = (path: string) => JSON.parse(JSON.stringify(parseYaml(readFileSync(
 type NamedEntry = { readonly name: string }
 const namesIn = (list: readonly NamedEntry[]): string[] => list.map(({ name }) => name)
 
-test('entries of other programs are kept, and our entries are removed at the end', async () => {
+test('entries of other programs are kept, and our entries are removed when the server stops', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing, { mode: 0o640 })
   const before = read(path)
@@ -125,7 +125,7 @@ for (const [what, taken] of Object.entries({
   'user of another authority': { users: [{ ...theirs.users[0], name: 'keelson-admin' }] },
   context: { contexts: [{ name: 'keelson', context: { cluster: 'prod', user: 'prod' } }] },
 })) {
-  test(`a ${what} with our name from another server is rejected at the start and kept at the end`, async () => {
+  test(`the start fails if another server has a ${what} with our name, and the entry is never removed`, async () => {
     const path = join(dir, 'config')
     const text = JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...taken })
     writeFileSync(path, text)
@@ -139,7 +139,7 @@ for (const [what, taken] of Object.entries({
   })
 }
 
-test('an entry with which another program has replaced ours is kept', async () => {
+test('if another program has replaced our entry, the new entry is kept', async () => {
   const { path, own } = await addOwn()
   const changed = read(path)
   changed.clusters[1].cluster = { server: 'https://prod.example.com' }

@@ -18,8 +18,8 @@ const TIME_CHARACTERS = 8
 const PATH_CHARACTERS = 36
 
 /**
- * Returns the functions that log a line for each request of a client. Returns none if the verbosity
- * is not 1, because a server without them handles requests faster.
+ * Returns the functions that log a line for each request of a client. If the verbosity is not 1,
+ * returns no functions, because a server without them handles requests faster.
  */
 export function observeRequests(
   log: Log,
@@ -34,7 +34,7 @@ export function observeRequests(
       const startMs = performance.now()
       latest = undefined
       const answering = handle(request, ownUser)
-      // The handler creates the context before it waits for the first time.
+      // The handler creates the context synchronously, before its promise is awaited.
       const context = latest
       const response = await answering
       // The level can be changed while the server runs.

@@ -20,7 +20,10 @@ export type TerminalOutputOptions = {
 
 const MARGIN = '  '
 const LABEL_CHARACTERS = 13
-/** Narrower terminals wrap the lines themselves. */
+/**
+ * Minimum width of the column of values. Terminals that are too narrow for it wrap the lines
+ * themselves.
+ */
 const VALUE_CHARACTERS_MIN = 24
 
 export class TerminalOutput implements DevOutput {
@@ -68,7 +71,10 @@ export class TerminalOutput implements DevOutput {
     this.#options.print('keelson: stopped at once\n')
   }
 
-  /** Hides the steps of the start and of the stop. */
+  /**
+   * Whether log entries of level info are hidden. They are hidden while the server starts and
+   * stops.
+   */
   get replacesInfo(): boolean {
     return this.#server === undefined || this.#isStopping
   }

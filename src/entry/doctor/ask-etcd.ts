@@ -10,7 +10,7 @@ import type { EtcdState } from './machine-checks.ts'
 
 /** Maximum time for a response. */
 const RESPONSE_MS_MAX = 2_000
-/** The Date header is truncated to seconds, so on average it is half a second late. */
+/** The Date header is truncated to seconds, so on average it is half a second behind the clock. */
 const DATE_ERROR_MS = 500
 
 export type EtcdMember = { readonly url: string; readonly state: EtcdState }

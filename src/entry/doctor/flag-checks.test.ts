@@ -13,7 +13,10 @@ writeFileSync(tokens, 'secret,jane,1\n')
 chmodSync(tokens, 0o600)
 const none = join(folder, 'none')
 
-/** Flags for which nothing else is reported. */
+/**
+ * Flags that every command in these tests contains, so that a result reports only the flag that is
+ * tested.
+ */
 const common = [
   '--etcd-servers=http://127.0.0.1:2379',
   '--storage-media-type=application/vnd.kubernetes.protobuf',
@@ -39,7 +42,7 @@ const cases: readonly (readonly [flag: string, level: string, text: RegExp])[] =
   ['--service-cluster-ip-range=x', 'problem', /refused: /],
 ]
 for (const [flag, level, text] of cases)
-  test(`${flag.replace(folder, '')} is ${level}`, () => {
+  test(`the check of ${flag.replace(folder, '')} has the level ${level}`, () => {
     const found = checkCommand({ args: [...common, flag] }).slice(common.length)
     assert.equal(found.length, 1, JSON.stringify(found))
     const [{ name, value, action, level: got } = { name: '', value: '', action: '', level: '' }] =
@@ -75,7 +78,7 @@ test('files, the image and the user of a pod are checked', () => {
   assert.match(checks(0, 33, '/etc/tokens.csv'), /^--token-auth-file problem .*no hostPath volume/)
 })
 
-test('docs/differences.md explains each flag that a swap changes', () => {
+test('docs/differences.md explains each flag whose effect changes when Keelson replaces kube-apiserver', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/differences.md'), 'utf8')
   for (const [name, { swap }] of Object.entries(flags))
     if (swap !== undefined) assert.ok(page.includes(`\`--${name}`), name)

@@ -1,6 +1,7 @@
 /**
- * Compares the flags of a kube-apiserver with those of Keelson: which ones have the same meaning,
- * which ones have no effect, which ones are refused, and what a swap changes.
+ * Compares the flags of a kube-apiserver with those of Keelson: which flags have the same meaning,
+ * which ones have no effect, which ones are refused, and what changes when Keelson replaces
+ * kube-apiserver.
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { checkArgs } from '../../config/config.ts'
@@ -159,7 +160,8 @@ function checkValues(
 
 function faultCheck(fault: string, given: readonly FlagName[], hints: readonly string[]): Check {
   const [dashed] = /--[a-z0-9][a-z0-9-]*/.exec(fault) ?? []
-  // Some messages of kube-apiserver name the flag without dashes. limit: one server's flags
+  // Some messages of kube-apiserver contain the flag without its leading dashes. limit: a server
+  // has only a few hundred flags.
   const plain = given.find((flag) => flag.includes('-') && fault.includes(flag))
   const name = dashed ?? (plain === undefined ? undefined : `--${plain}`)
   const advice = hints.filter((hint) => hint.startsWith(`${name}: `))

@@ -103,8 +103,8 @@ async function compareClocks(
 }
 
 /**
- * Tries to listen on all addresses, and on the loopback address, because on some systems only the
- * same address conflicts.
+ * Tries to listen on all addresses, and then on the loopback address. Some systems report that a
+ * port is taken only if another process listens on exactly the same address.
  */
 async function tryPort(port: number): Promise<PortState> {
   for (const host of ['0.0.0.0', '127.0.0.1']) {

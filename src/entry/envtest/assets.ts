@@ -130,7 +130,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Writes a file in one step, so that concurrent tests start either the old or the new program. */
+/** Replaces a file atomically, so that concurrent tests start either the old or the new program. */
 function put(path: string, text: string, mode: number): void {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, text)

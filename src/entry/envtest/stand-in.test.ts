@@ -4,7 +4,10 @@ import { createServer, type RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { replaceStandIn, standInAnswer } from './stand-in.ts'
 
-/** Returns the flags after the replacement, if `answer` handles the requests to --etcd-servers. */
+/**
+ * Returns the flags after the replacement. `answer` handles the requests to the server that
+ * --etcd-servers names.
+ */
 async function replaced(answer: RequestListener): Promise<readonly string[]> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -34,7 +37,7 @@ test('an etcd that does not respond immediately is queried again', async () => {
   assert.deepEqual(await replaced(answer), standIn)
 })
 
-test('a server with any other response is treated as etcd', async () => {
+test('a server is treated as etcd if its response is not that of the substitute for etcd', async () => {
   let asked = 0
   const answer: RequestListener = (_, response) => {
     asked++

@@ -36,7 +36,10 @@ function failWith(faults: readonly string[]): void {
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }
 
-/** A path has no line break and does not begin like JSON. */
+/**
+ * Whether the source is a text instead of a path. A path contains no line break and does not begin
+ * like JSON.
+ */
 const isText = (source: string): boolean => /\n|^\s*[[{]/.test(source)
 
 async function readSource(source: ApplySource): Promise<ParsedManifests> {

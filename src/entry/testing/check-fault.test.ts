@@ -61,7 +61,7 @@ suite('invalid faults are rejected', () => {
     ],
   ]
   for (const [match, effect, message] of all) {
-    test(`${JSON.stringify(match)} ${JSON.stringify(effect)}`, () => {
+    test(`the match ${JSON.stringify(match)} and the effect ${JSON.stringify(effect)} are rejected`, () => {
       assert.throws(() => check(match, effect), { message })
     })
   }

@@ -15,7 +15,7 @@ export function checkMatch(given: unknown): asserts given is FaultMatch {
 }
 
 /**
- * Validates an effect, like `checkMatch`. Also rejects an effect that is not possible for any of
+ * Validates an effect, like `checkMatch`. Also rejects an effect that is not possible for one of
  * the selected verbs.
  */
 export function checkEffect(given: unknown, { verb }: FaultMatch): asserts given is FaultEffect {

@@ -43,8 +43,8 @@ export function sourceOf(given: unknown): ApplySource {
     return all.map((one, at) => fieldsOf(one, `objects[${at}]`))
   }
   if (objects !== undefined) throw new TypeError('objects is not a list')
-  // `apply` treats a source with a line break as a text. Without the added line break, it could
-  // treat the text as a path.
+  // `apply` treats a string with a line break as the text of manifests. Without the added line
+  // break, `apply` could treat the text as a path.
   if (typeof text === 'string') return `${text}\n`
   if (text !== undefined) throw new TypeError('text is not a string')
   if (typeof path !== 'string' || !isAbsolute(path) || path.includes('\n'))

@@ -14,7 +14,7 @@ import {
 } from '../../lib/time/timers.ts'
 
 export type TestClockOptions = {
-  /** The difference from the real clock. */
+  /** The difference from the real clock, in milliseconds. */
   readonly offsetMs: number
   /** Called before the clock is moved. `onMoved` is called afterwards. */
   readonly onMoving: () => void
@@ -61,9 +61,9 @@ export class TestClock {
   }
 
   /**
-   * Moves the clock forward, by milliseconds or a duration such as '1h30m'. When it resolves,
-   * everything that expires in the store has expired, and controllers were notified of what is due.
-   * Use `waitFor` to wait for the result of their work.
+   * Moves the clock forward, by milliseconds or a duration such as '1h30m'. When the promise
+   * resolves, all store entries that are due have expired, and controllers have been notified. Use
+   * `waitFor` to wait for the result of their work.
    */
   async advance(by: number | string): Promise<void> {
     const ms = typeof by === 'number' ? by : durationOf(by)

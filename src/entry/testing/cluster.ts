@@ -126,7 +126,10 @@ export class Cluster implements AsyncDisposable {
   readonly #client: ApiClient = (request) => this.request(request)
   readonly #types = new ResourceTypes(this.#client)
   readonly #restores = new Restores()
-  /** The state before the first write of the test, to which `reset` returns. */
+  /**
+   * The state to which `reset` returns: the state before the first write of the test. Undefined
+   * before that write.
+   */
   #begun: EngineState | undefined
   #running: Promise<BootedServer> | undefined
   #control: Control | undefined
@@ -235,18 +238,19 @@ export class Cluster implements AsyncDisposable {
 
   /**
    * Waits until the condition returns a value that is not empty, and returns that value. The
-   * condition is checked at each write and several times a second. If the condition throws, it is
-   * checked again. If it does not hold in time, the error contains its last value, and the last
-   * writes and refused requests of the objects that it reads with `cluster.request`. If it reads no
-   * objects in this way, the error contains those of all objects.
+   * condition is checked at each write and several times a second, also if it throws. If it never
+   * holds, the promise is rejected at the timeout. The error contains the last value of the
+   * condition, and the last writes and refused requests of the objects that the condition reads
+   * with `cluster.request`. If the condition reads no objects in this way, the error contains the
+   * last requests for all objects.
    */
   waitFor<T>(condition: () => T | NotYet | Promise<T | NotYet>, options?: WaitOptions): Promise<T> {
     return this.#waits.wait(condition, options)
   }
 
   /**
-   * Returns checks of an object, each of which waits until it holds. Example:
-   * `await cluster.expect(pod).toHaveCondition('Ready', 'True')`.
+   * Returns checks of an object. Each check waits until it holds. Example: `await
+   * cluster.expect(pod).toHaveCondition('Ready', 'True')`.
    */
   expect(object: ObjectReference): Expectation {
     return new Expectation(object, {
@@ -266,9 +270,10 @@ export class Cluster implements AsyncDisposable {
 
   /**
    * Returns the writes and the refused requests since the cluster became ready, the oldest first.
-   * The filter selects some of them. Contains the writes of `history` with the changed fields
-   * instead of the objects, and the newest 10,000 refused requests. Never contains data of Secrets.
-   * Leaves out a `get` of an object that does not exist, and refused reads by `cluster.request`.
+   * The filter selects some of them. A write contains the changed fields instead of the objects.
+   * Only the newest 10,000 refused requests are included. Data of Secrets is never included.
+   * Refused reads by `cluster.request`, and every `get` of an object that does not exist, are left
+   * out.
    */
   timeline(filter: HistoryFilter = {}): TimelineEntry[] {
     return this.#history.timeline(filter)
@@ -287,8 +292,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Returns the credentials of a fork. A client that creates a fork over HTTPS must not gain
-   * permissions in this cluster.
+   * Returns the credentials of a fork. A fork that a client creates over HTTPS gets separate
+   * credentials, so that the client does not gain permissions in this cluster.
    */
   #accessOfFork(): Pick<ClusterState, 'config' | 'credentials'> {
     const { options, config, credentials } = this.#parts
@@ -387,8 +392,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Stores the state before the first write of a test. All earlier changes are the initial work of
-   * the server.
+   * Called before each request. Before the first write, stores the state for `reset`. All earlier
+   * changes were made by the server when it started.
    */
   #beforeRequest(method: string): void {
     if (this.#begun === undefined && method !== 'GET' && method !== 'HEAD') this.#begin()
@@ -424,8 +429,9 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Returns a server with a copy of the current state. It starts with its first request. Its state
-   * never changes: the server does not write, and leases do not expire. Otherwise the
+   * Returns a server with a copy of the current state. The server starts with its first request.
+   *
+   * The state never changes: the server does not write, and leases do not expire. Otherwise the
    * resourceVersion of a list would include writes that the list does not contain, and a watch from
    * that version would not report them.
    */

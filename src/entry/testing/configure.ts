@@ -54,8 +54,9 @@ export function configure(
 }
 
 /**
- * Returns the configuration of ServiceAccounts. A fork with its own keys uses these to sign tokens,
- * even if a flag names a key, because the origin accepts the key of the flag.
+ * Returns the configuration of ServiceAccounts. A fork with its own keys signs tokens with them,
+ * even if a flag specifies a key. The origin accepts the key of the flag, so the fork must not use
+ * it.
  */
 function serviceAccountsOf(
   { authentication: { serviceAccounts } }: Config,
@@ -89,8 +90,8 @@ const usualFlags = [
   '--store=memory',
   '--bind-address=127.0.0.1',
   '--allow-privileged=true',
-  // The endpoints of the Service `kubernetes` are not maintained: no test connects through them,
-  // and the server would have to renew them as long as the cluster runs.
+  // The endpoints of the Service `kubernetes` are not maintained, because no test connects through
+  // them. The server would have to renew them as long as the cluster runs.
   '--endpoint-reconciler-type=none',
 ] as const
 

@@ -30,8 +30,8 @@ const FAULTS_MAX = 200
 /** Maximum number of faults with staleRead, because each has its own server. */
 const STALE_READS_MAX = 16
 /**
- * Maximum number of snapshots, because each snapshot retains the objects that have changed since it
- * was created.
+ * Maximum number of snapshots. Each snapshot retains all objects that have changed since it was
+ * created.
  */
 const SNAPSHOTS_MAX = 1_000
 const FORKS_MAX = 1_000
@@ -99,8 +99,8 @@ export class Control {
   }
 
   /**
-   * Returns undefined if the user is authorized, or else the response. Sends an access review with
-   * the credentials of the request to the server itself.
+   * Returns undefined if the user is authorized, and otherwise the response. To find out, sends an
+   * access review with the credentials of the request to the server itself.
    */
   async #refusal(handle: Handler, request: ApiRequest): Promise<ApiResponse | undefined> {
     const { path, method } = request
@@ -245,7 +245,7 @@ export class Control {
         return accessOf(fork)
       },
     ],
-    // The response is sent before the cluster stops.
+    // Stop the cluster only after the response was sent.
     ['POST stop', (cluster) => void setImmediate(() => void cluster.stop())],
   ])
 
@@ -263,7 +263,9 @@ export class Control {
   }
 }
 
-/** Returns what a client needs to use a cluster as an administrator. */
+/**
+ * Returns the URL and the credentials with which a client can use a cluster as an administrator.
+ */
 const accessOf = ({ url, token, kubeconfig }: ControlledCluster) => ({ url, token, kubeconfig })
 
 class NotThereError extends Error {}

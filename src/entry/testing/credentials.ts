@@ -1,11 +1,11 @@
 /**
  * The keys and certificates of the clusters in this process. All clusters share one authority and
  * the same certificates, so that another cluster costs almost nothing and can start with the
- * objects of an existing one. Each cluster therefore accepts the client certificates of the others,
- * which is harmless in tests. Each cluster has its own bearer token and its own key for
- * ServiceAccount tokens. These credentials are not written to files.
+ * objects of an existing cluster. Each cluster therefore accepts the client certificates of the
+ * other clusters, which is harmless in tests. Each cluster has its own bearer token and its own key
+ * for ServiceAccount tokens. No credentials are written to files.
  *
- * Forks that clients request over HTTPS are different. The client becomes an administrator of the
+ * A fork that a client requests over HTTPS is different. The client becomes an administrator of the
  * fork, but might have no other permission in the origin. Such a fork accepts the credentials of
  * its origin, but the origin does not accept those of the fork.
  */
@@ -68,8 +68,8 @@ export function createCredentials(): Credentials {
 }
 
 /**
- * Creates the credentials of a fork that accepts the credentials of its origin. They grant no
- * permissions in the origin.
+ * Creates the credentials of a fork that a client requests over HTTPS. The fork also accepts the
+ * credentials of its origin, but its own credentials grant no permissions in the origin.
  */
 export function createForkCredentials(origin: Credentials): Credentials {
   const clientAuthority = createAuthority('keelson-testing-fork', always)

@@ -17,8 +17,8 @@ const info = {
 } as const
 
 /**
- * Returns the text that a watch sends if it ends after some events. The source yields these batches
- * of frames.
+ * Returns the text that a watch sends if a test ends the watch after some events. `batches` are the
+ * frames that the source returns.
  */
 function sent(
   batches: readonly (readonly string[])[],

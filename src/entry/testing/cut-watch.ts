@@ -1,4 +1,4 @@
-/** A watch that a test can end. */
+/** Wraps a watch so that a test can end it. */
 import type { ResourceInfo } from '../../api/context.ts'
 import type { FrameSource } from '../../api/request.ts'
 
@@ -61,13 +61,13 @@ export function cutFrames(
     left = Math.min(left, events)
     if (left > 0) return
     const ready = waiting
-    // Call `ready` in a later tick, as the source does.
+    // Call `ready` asynchronously, as the source does.
     if (ready !== undefined) setImmediate(ready)
   }
   return { frames, watch: { info, closeAfter } }
 }
 
-/** Returns the frames of the first events, and the number of these events. */
+/** Returns the frames of the first events, and the number of events in these frames. */
 type Cut = (
   frames: readonly Buffer[],
   eventsMax: number,

@@ -1,4 +1,4 @@
-/** Checks of an object that wait until they hold, and explain why they do not. */
+/** Checks of an object. Each check waits until it holds, or explains why it does not hold. */
 import { fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 import { type ApiClient, NOT_FOUND, OK, reasonOf } from '../apply/api-client.ts'
 import { namespaceOf, pathOf, type ResourceTypes } from '../apply/resource-types.ts'
@@ -9,8 +9,8 @@ import type { Waits } from './waits.ts'
 import { isStoredObject, type StoredObject } from './write.ts'
 
 /**
- * An object of the API, of which only apiVersion, kind, name and namespace are used, or its path
- * such as `/api/v1/namespaces/default/pods/web`. An object without a namespace is in `default`.
+ * An object of the API, or its path such as `/api/v1/namespaces/default/pods/web`. Only apiVersion,
+ * kind, name and namespace of the object are used. An object without a namespace is in `default`.
  */
 export type ObjectReference =
   | string
@@ -36,8 +36,8 @@ type Judge = (object: StoredObject | undefined, isSecret: boolean) => string | u
 
 /**
  * Checks of an object. `cluster.expect` creates them. Each check waits until it holds, so its
- * promise must be awaited. If it does not hold in time, the promise is rejected with an error that
- * describes the object and the last writes and refused requests, like that of `waitFor`.
+ * promise must be awaited. If a check does not hold in time, its promise is rejected. As with
+ * `waitFor`, the error describes the object and the last writes and refused requests.
  */
 export class Expectation {
   readonly #reference: ObjectReference

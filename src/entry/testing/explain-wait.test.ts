@@ -103,7 +103,7 @@ test('if nothing happened to the object, the last requests for other objects are
   ])
 })
 
-test('if the objects are not known, the last requests for all objects are listed', () => {
+test('if it is not known which objects the condition reads, the last requests for all objects are listed', () => {
   assert.deepEqual(explain([updated(1, [])]), [
     'the last writes and refused requests:',
     '  03:04:05.001 alice (shop) update configmaps default/x: no changes',

@@ -6,14 +6,16 @@ import type { FieldChange } from './object-changes.ts'
 import { type HistoryFilter, type RequestTarget, targetOf } from './recorded-request.ts'
 import type { TimelineEntry } from './timeline.ts'
 
-/** Maximum number of entries that are shown. */
+/** Maximum number of writes and refused requests that are shown. */
 const ENTRIES_MAX = 10
 /** Maximum number of changes that are shown for a write. */
 const CHANGES_MAX = 3
 const VALUE_CHARACTERS_MAX = 60
 const MESSAGE_CHARACTERS_MAX = 300
 
-/** Returns the target of a read, or undefined if the path does not name a resource. */
+/**
+ * Returns the object or list that a path names, or undefined if the path does not name a resource.
+ */
 export function targetOfPath(path: string): RequestTarget | undefined {
   try {
     const { pathname, searchParams } = new URL(path, 'https://cluster')
@@ -38,8 +40,8 @@ export function describeTarget({ resource, group, namespace, name }: RequestTarg
 }
 
 /**
- * Returns the lines of an error message. If the targets are not known, or nothing happened to them,
- * the lines describe the last requests for all objects.
+ * Returns lines for an error message: the last writes and refused requests of the targets. If there
+ * are none, or no targets are given, the lines describe the last requests for all objects.
  */
 export function explainWait(
   targets: readonly RequestTarget[],
@@ -65,7 +67,8 @@ const concerns = (entry: TimelineEntry, { resource, group, namespace, name }: Re
   (name === '' || entry.name === '' || entry.name === name)
 
 /**
- * Returns a line for each of the last entries. Consecutive entries with the same text share a line.
+ * Returns a line for each of the last writes and refused requests. Consecutive ones with the same
+ * description share a line.
  */
 function linesOf(entries: readonly TimelineEntry[]): string[] {
   const lines: { time: Date; text: string; count: number }[] = []

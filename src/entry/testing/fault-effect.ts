@@ -18,12 +18,12 @@ export type FaultEffect =
   /** Delays the request by this time. */
   | { readonly delayMs: number }
   /**
-   * Closes the connection (for HTTP/2, the stream). With `true` or 'before', the request has no
-   * effect. With 'after', the request is executed, but the client does not receive the response.
+   * Closes the connection (for HTTP/2, the stream). With `true` or 'before', the request is not
+   * executed. With 'after', the request is executed, but the client does not receive the response.
    */
   | { readonly dropConnection: true | 'before' | 'after' }
   /**
-   * Ends open and new watches, each after this number of further events. With `true`, ends them
+   * Ends existing and new watches, each after this number of further events. With `true`, ends them
    * immediately.
    */
   | { readonly closeWatch: true | { readonly afterEvents: number } }

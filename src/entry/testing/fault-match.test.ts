@@ -47,14 +47,14 @@ const cases: readonly (readonly [FaultMatch, Partial<ResourceInfo>, boolean])[] 
 ]
 
 for (const [match, given, expected] of cases) {
-  test(`${JSON.stringify(match)} ${expected ? 'matches' : 'does not match'} ${JSON.stringify(given)}`, async () => {
+  test(`the match ${JSON.stringify(match)} ${expected ? 'selects' : 'does not select'} the request ${JSON.stringify(given)}`, async () => {
     assert.equal(await isMatch(match, info(given), async () => 'in-body'), expected)
   })
 }
 
 const readName = (): Promise<string> => Promise.reject(new Error('it was read'))
 
-test('the body is read only if the result depends on it', async () => {
+test('the body of a request is read only if the result of the match depends on it', async () => {
   assert.equal(
     await isMatch({ name: 'x', verb: 'get' }, info({ verb: 'create', name: '' }), readName),
     false,
@@ -70,7 +70,7 @@ const bytes = (field: number, ...parts: readonly Buffer[]): Buffer => {
   return Buffer.concat([Buffer.from([(field << 3) | 2, body.length]), body])
 }
 
-test('the name is read from JSON and protobuf bodies, and is empty for other formats', () => {
+test('the name of an object is read from JSON and protobuf bodies, and is empty for other formats', () => {
   assert.equal(nameInBody(Buffer.from('{"metadata":{"name":"x"}}')), 'x')
   assert.equal(nameInBody(Buffer.from('{"metadata":{"generateName":"x-"}}')), '')
   for (const text of [

@@ -63,7 +63,7 @@ function isResource(wanted: string, { plural, group, subresource }: ResourceInfo
 
 /**
  * Returns the object name in a JSON or protobuf body. Returns an empty string if the body has no
- * name or another format.
+ * name or has another format.
  */
 export function nameInBody(body: Buffer): string {
   return body.subarray(0, protobufMagic.length).equals(protobufMagic)

@@ -26,7 +26,9 @@ import type { RefusedResponse } from './refusals.ts'
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
 
 export type FaultsOptions = {
-  /** Returns a server with a copy of the current state. It starts with its first request. */
+  /**
+   * Returns a server with a copy of the current state. The server starts with its first request.
+   */
   readonly freeze: () => FrozenServer
   /** Called when a fault has refused a request. */
   readonly onRefused: (request: ApiRequest, info: ResourceInfo, response: RefusedResponse) => void

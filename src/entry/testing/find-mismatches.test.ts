@@ -9,7 +9,7 @@ test('an object matches if it has all expected fields', () => {
   assert.deepEqual(findMismatches(actual, { spec: { other: undefined } }), [])
 })
 
-test('the fields that differ are reported with their paths', () => {
+test('findMismatches returns the path of each field that differs', () => {
   const actual = { spec: { replicas: 3, items: [{ a: 1 }, { a: 2 }] } }
   const wanted = { spec: { replicas: '3', items: [{ a: 1 }, { a: 3, b: 4 }] }, status: {} }
   assert.deepEqual(findMismatches(actual, wanted), [

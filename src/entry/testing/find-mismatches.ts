@@ -11,7 +11,9 @@ export type Mismatch = {
 /** Maximum number of fields that are reported. */
 const MISMATCHES_MAX = 5
 
-/** Returns the first expected fields that the object does not have with the same values. */
+/**
+ * Returns the first few expected fields that the object does not have or that have other values.
+ */
 export function findMismatches(actual: unknown, wanted: unknown): Mismatch[] {
   const mismatches: Mismatch[] = []
   for (const mismatch of compare(actual, wanted, '')) {

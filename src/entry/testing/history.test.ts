@@ -17,7 +17,7 @@ const requestOf = (userAgent: string): ApiRequest => ({
   signal: new AbortController().signal,
 })
 
-test('request data in the history counts toward the memory limit', async () => {
+test('the names and user agents of requests count toward the memory limit of the history', async () => {
   const history = new History({ wallMs: () => 0, revision: () => 0, root: '/registry/' })
   history.start()
   const held = await heldBytes(async () => {

@@ -1,7 +1,7 @@
 /**
  * Records all writes and refused requests of a cluster, with their users. The store reports each
- * change in the asynchronous context of its request. Objects are decoded only when the history is
- * read.
+ * change in the asynchronous context of the request that caused it. Objects are decoded only when
+ * the history is read.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RequestContext, ResourceInfo } from '../../api/context.ts'
@@ -34,7 +34,7 @@ type RequestOrigin = {
   context: RequestContext | undefined
 }
 
-/** The origin of a change: a request, or a fixed description. */
+/** The origin of a change: a request or, for changes without a request, a fixed description. */
 type ChangeOrigin = RequestOrigin | { readonly fixed: RequestSender }
 
 type HistoryEntry = {
@@ -93,7 +93,7 @@ export class History {
       return response
     }
 
-  /** Records a request of a client that a fault refused, so that its user is not known. */
+  /** Records a client request that a fault refused. Its user is not known. */
   refuse(request: ApiRequest, info: ResourceInfo, response: RefusedResponse): void {
     this.#refuse({ request, isOwn: false, context: undefined }, info, response)
   }
@@ -103,12 +103,15 @@ export class History {
     if (asking !== undefined && 'context' in asking) asking.context = context
   }
 
-  /** Runs code that does not count as part of a request, even if a request triggered it. */
+  /**
+   * Runs code whose writes are not recorded as writes of a request, even if a request started the
+   * code.
+   */
   outside<T>(run: () => T): T {
     return this.#asking.run({ fixed: nobody }, run)
   }
 
-  /** Runs code that restores an earlier state. */
+  /** Runs code that restores an earlier state. Its writes have the verb `restore`. */
   restoring<T>(run: () => T): T {
     return this.#asking.run({ fixed: { ...nobody, verb: 'restore', source: 'test' } }, run)
   }

@@ -50,8 +50,8 @@ export class InitialStates {
   }
 
   /**
-   * Stores a state for later clusters. Call this before a test writes, but as late as possible, so
-   * that the next cluster has less work to do at its start.
+   * Stores a state for later clusters. Call this before a test writes. A later call is better,
+   * because the next cluster then has less work to do at its start.
    */
   keep(options: StartOptions, state: EngineState): void {
     this.#states.set(nameOf(options), state)

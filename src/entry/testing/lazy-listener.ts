@@ -1,6 +1,6 @@
 /**
  * The address of a cluster whose server may not be running yet. A fork has its URL immediately, and
- * the first client starts its server. Until then, connections wait.
+ * its server starts when the first client connects. Until then, connections wait.
  */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -19,7 +19,7 @@ export class LazyListener {
     const listener = new LazyListener(server, onConnection)
     server.listen(0, address)
     await once(server, 'listening')
-    // A cluster that a test did not stop does not keep the process alive.
+    // Do not keep the process alive for a cluster that a test did not stop.
     server.unref()
     return listener
   }

@@ -47,7 +47,7 @@ const cases: readonly (readonly [string, object, object, readonly unknown[]])[] 
 ]
 
 for (const [name, before, after, expected] of cases) {
-  test(`changes of an object: ${name}`, () => {
+  test(`changesBetween compares objects: ${name}`, () => {
     const changes = changesBetween(before, after)
     assert.deepEqual(
       changes.map((change) => [change.path, change.before, change.after]),
@@ -56,7 +56,7 @@ for (const [name, before, after, expected] of cases) {
   })
 }
 
-test('the number of changes of an object is limited', () => {
+test('the number of reported changes of an object is limited', () => {
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${at}`, at]))
   assert.equal(changesBetween({ data: {} }, { data: many }).length, CHANGES_MAX)
 })
@@ -67,7 +67,7 @@ test('objects of any depth can be compared', () => {
   assert.equal(changesBetween(nested(1000, 1), nested(1000, 2)).length, 1)
 })
 
-test('only metadata without annotations keep their values in the changes of a Secret', () => {
+test('the changes of a Secret contain only values of its metadata, without those of annotations', () => {
   const before = { metadata: { labels: { a: '1' } }, data: { password: 'b2xk' }, type: 'Opaque' }
   const after = {
     metadata: { labels: { a: '2' }, annotations: { applied: 'bmV3' } },

@@ -16,7 +16,7 @@ export type FieldChange = {
 
 /** Maximum number of changes that are reported for a write. */
 export const CHANGES_MAX = 50
-/** Fields below this depth are not compared one by one. */
+/** Maximum depth at which fields are compared one by one. Deeper values are compared as a whole. */
 const DEPTH_MAX = 32
 
 /** Fields that the server changes in each write. */
@@ -89,8 +89,8 @@ function pairsOf(before: unknown, after: unknown): Pairs | undefined {
 }
 
 /**
- * Compares items with the same key, as server-side apply does. The schema is not known here, so the
- * key is the first usual one that identifies all items.
+ * Compares list items with the same key, as server-side apply does. The schema is not known here.
+ * Therefore the key is the first of the common key fields that identifies all items.
  */
 function pairsOfLists(before: readonly unknown[], after: readonly unknown[]): Pairs {
   for (const key of ['name', 'type', 'key']) {

@@ -20,14 +20,17 @@ export type RecordedRequest = {
   /** The name of the object. Empty if the request does not name an object, such as a list. */
   readonly name: string
   /**
-   * The origin of the request: `client`; `test` for `cluster.request` and `restore`; `server` for
-   * the server itself and its controllers.
+   * The origin of the request. `client` is a client of the cluster. `test` is `cluster.request` or
+   * `restore`. `server` is the server itself, including its controllers.
    */
   readonly source: 'client' | 'test' | 'server'
-  /** Undefined if the user is not known. */
+  /** The user of the request, or undefined if the user is not known. */
   readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined
   readonly userAgent: string
-  /** The name under which the request would own fields. Empty if there was no request. */
+  /**
+   * The field manager of the request or, if the request specifies none, the default field manager
+   * for its user agent. Empty if there was no request.
+   */
   readonly fieldManager: string
 }
 

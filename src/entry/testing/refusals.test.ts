@@ -57,7 +57,7 @@ test('the size of refused requests is limited', async () => {
   assert.ok(held < 16 << 20, `${held} bytes are held`)
 })
 
-test('responses that are part of normal work are not refusals', () => {
+test('a 404 response to a get, and a refused list by the test itself, are not recorded as refusals', () => {
   const refusals = new Refusals()
   const get = contextOf({ info: { ...info, verb: 'get', name: 'x' } })
   refusals.add(get, { status: 404 })
@@ -74,7 +74,7 @@ test('responses that are part of normal work are not refusals', () => {
   )
 })
 
-test('the message about a Secret is left out, unless the user was not authorized', () => {
+test('the message of a refused write to a Secret is left out, unless the user was not authorized', () => {
   const refusals = new Refusals()
   const secret = { ...info, plural: 'secrets' }
   const response = { status: 403, shownStatus: statusOf('a webhook quotes the data') }

@@ -75,8 +75,8 @@ export class Refusals {
 }
 
 /**
- * Whether the response is part of normal work. Controllers read objects to find out whether they
- * exist, and tests read them until a condition holds.
+ * Whether the response is part of normal work and therefore not recorded. Controllers read objects
+ * to find out whether they exist, and tests read objects until a condition holds.
  */
 const isExpected = ({ info, sender }: RefusedContext, { status }: RefusedResponse): boolean =>
   (info.verb === 'get' && status === NOT_FOUND) ||
@@ -88,7 +88,8 @@ function toRefusal(
   { info, sender, timeMs, revision, isAuthorized }: RefusedContext,
   { status, shownStatus }: RefusedResponse,
 ): Refusal {
-  // Webhooks, policies and validation may quote the object, but authorization knows only its name.
+  // Messages of webhooks, policies and validation may quote the object. Messages of authorization
+  // contain only its name.
   const { resource, group, namespace, name } = targetOf(info)
   const isSecret = group === '' && resource === 'secrets'
   const message = isSecret && isAuthorized ? '' : (shownStatus?.message ?? '')

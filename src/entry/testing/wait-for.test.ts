@@ -11,7 +11,7 @@ test('waitFor returns the first value that is not empty', async () => {
   assert.equal(await waitFor(async () => 'it', tools, { timeoutMs: Infinity }), 'it')
 })
 
-test('if the condition never holds, the error contains the condition, its last value and the reasons', async () => {
+test('if the condition never holds, the error contains its source text, its last value and the reasons', async () => {
   const text = '() =>\n  get() === 200'
   const waiting = waitFor(
     () => false,
@@ -32,7 +32,7 @@ test('if the condition never holds, the error contains the condition, its last v
   })
 })
 
-test('if the condition throws until the timeout, the last error is the cause', async () => {
+test('if the condition throws until the timeout, its last error is the cause of the error', async () => {
   const wrong = new Error('not there')
   const waiting = waitFor(() => Promise.reject(wrong), tools, { timeoutMs: 50, what: 'the pod' })
   await assert.rejects(waiting, {

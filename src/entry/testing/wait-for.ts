@@ -1,6 +1,6 @@
 /**
- * Waits for a condition. It is checked at each write, and also periodically because it may depend
- * on state outside the cluster.
+ * Waits for a condition. The condition is checked at each write, and also periodically because it
+ * may depend on state outside the cluster.
  */
 import { messageOf } from '../../lib/errors.ts'
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
@@ -29,7 +29,7 @@ export type OnWrite = (run: () => void) => () => void
 
 export type Condition<T> = () => T | NotYet | Promise<T | NotYet>
 
-/** The tools of a wait, apart from its options. */
+/** The functions and texts that a wait uses, apart from its options. */
 export type WaitTools = {
   readonly onWrite: OnWrite
   /** The source text of the condition, for the error message. */
@@ -42,8 +42,8 @@ export type WaitTools = {
 
 /**
  * Returns the first value of the condition that is not empty. If the condition throws, it is
- * checked again. If it never holds, the returned error has the last error of the condition as its
- * cause.
+ * checked again. If the condition never holds, throws an error whose cause is the last error of the
+ * condition.
  */
 export async function waitFor<T>(
   condition: Condition<T>,

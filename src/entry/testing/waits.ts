@@ -22,12 +22,12 @@ export class Waits {
     this.#options = options
   }
 
-  /** Records that a path is read, if a condition reads it. */
+  /** Records the path of a request if a condition sends the request. */
   noteRead(path: string): void {
     this.#paths.getStore()?.add(path)
   }
 
-  /** Waits for a condition. `describe` describes its last value. */
+  /** Waits for a condition. `describe` returns a description of the condition's last value. */
   wait<T>(
     condition: Condition<T>,
     options: WaitOptions | undefined,

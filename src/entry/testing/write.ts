@@ -31,7 +31,7 @@ type ManagedFields = {
 export type FieldOwner = {
   readonly manager: string
   readonly operation: string
-  /** Empty for the object itself; otherwise the subresource. */
+  /** The subresource through which the manager owns the fields. Empty for the object itself. */
   readonly subresource: string
   /** Paths such as `.spec.replicas` and `.spec.containers[name="x"].image`. */
   readonly fields: readonly string[]

@@ -1,4 +1,4 @@
-/** Notifies waiters of writes. */
+/** Calls waiting functions when the next write is committed. */
 export class Writes {
   #waiting = new Set<() => void>()
 
