@@ -18,13 +18,13 @@ const TRIES = 10
 /** An object that must exist while another one is created. */
 export type Parent = {
   readonly key: Key
-  readonly reader: Pick<ObjectReader, 'get'>
-  /**
-   * Throws if an object must not be created now. `parent` is undefined if it does not exist. `verb`
-   * is 'update' if the request would also have changed an existing object.
-   */
-  readonly check: (parent: KubeObject | undefined, verb: 'create' | 'update') => void
+  readonly reader: Pick<ObjectReader, 'known' | 'get'>
+  /** Throws if an object must not be created now. `parent` is undefined if it does not exist. */
+  readonly check: (parent: KubeObject | undefined, verb: ParentVerb) => void
 }
+
+/** 'update' stands for requests that create an object only if it does not exist. */
+export type ParentVerb = 'create' | 'update'
 
 /** Wraps a store. `parentsOf` returns the parents of the object with a key. */
 export function withParents(
@@ -36,45 +36,59 @@ export function withParents(
     deleteUnreadable: (key, decode, options) => store.deleteUnreadable(key, decode, options),
     create: async (key, value, options) => {
       const parents = parentsOf(key)
+      let unchanged =
+        knownRevisions(parents, 'create') ?? (await latestRevisions(parents, 'create'))
       for (let tries = 1; ; tries++) {
-        const unchanged = await revisionsOf(parents, 'create', tries === 1 ? 'any' : 'latest')
         try {
           return await store.create(key, value, { ...options, unchanged })
         } catch (error) {
           if (!isCode(error, 'conflict') || tries === TRIES) throw error
+          unchanged = await latestRevisions(parents, 'create')
         }
       }
     },
     update: (key, options, decide) => {
-      let creates = 0
+      let hasTried = false
       return store.update(key, options, async (current) => {
         const decision = await decide(current)
         if (current !== undefined || typeof decision !== 'object') return decision
-        const freshness = creates++ === 0 ? 'any' : 'latest'
-        return { ...decision, unchanged: await revisionsOf(parentsOf(key), 'update', freshness) }
+        const parents = parentsOf(key)
+        const known = hasTried ? undefined : knownRevisions(parents, 'update')
+        hasTried = true
+        return { ...decision, unchanged: known ?? (await latestRevisions(parents, 'update')) }
       })
     },
   }
 }
 
 /**
- * Checks the parents and returns their revisions. A cached parent may be outdated, so it is read
- * again before an error is thrown.
+ * Returns the revisions of the cached parents. Returns undefined if one of them is not in the cache
+ * or does not allow the create, because the cache may be outdated.
  */
-async function revisionsOf(
+function knownRevisions(parents: readonly Parent[], verb: ParentVerb): KeyRevision[] | undefined {
+  const revisions: KeyRevision[] = []
+  for (const { key, reader, check } of parents) {
+    const item = reader.known()?.get(key)
+    if (item === undefined) return undefined
+    try {
+      check(item.object(), verb)
+    } catch {
+      return undefined
+    }
+    revisions.push({ key, revision: item.revision })
+  }
+  return revisions
+}
+
+/** Checks the latest parents, and returns their revisions. */
+async function latestRevisions(
   parents: readonly Parent[],
-  verb: 'create' | 'update',
-  freshness: 'any' | 'latest',
+  verb: ParentVerb,
 ): Promise<KeyRevision[]> {
   const revisions: KeyRevision[] = []
   for (const { key, reader, check } of parents) {
-    const { item } = await reader.get(key, freshness)
-    try {
-      check(item?.object(), verb)
-    } catch (error) {
-      if (freshness === 'latest') throw error
-      return revisionsOf(parents, verb, 'latest')
-    }
+    const { item } = await reader.get(key, 'latest')
+    check(item?.object(), verb)
     revisions.push({ key, revision: item?.revision ?? 0 })
   }
   return revisions
