@@ -9,7 +9,8 @@ import { defaultGates } from '../../../src/api/gates.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { authorizeNode } from '../../../src/access/authorization/node/authorize-node.ts'
 import { NodeGraph } from '../../../src/access/authorization/node/graph.ts'
-import { readPod } from '../../../src/access/authorization/node/read-objects.ts'
+import { podContent, readPod } from '../../../src/access/authorization/node/read-objects.ts'
+import { atOnce } from '../../../src/lib/scheduling/slices.ts'
 import { Item, type ItemHome } from '../../../src/storage/cache/item.ts'
 import { SharedLists } from '../../../src/lib/collections/shared-lists.ts'
 import { bootstrapRules } from '../../../src/access/rbac/bootstrap-rules.ts'
@@ -131,7 +132,8 @@ function itemOf(object: KubeObject, { isDecoded }: { readonly isDecoded: boolean
 
 function set(graph: NodeGraph, item: Item, at: number, shared: SharedLists): void {
   const [namespace, name] = [namespaceOf(at), nameOf(at)]
-  graph.setPod(`${namespace}/${name}`, readPod(item, { namespace, name, shared }))
+  const read = readPod(item, { namespace, name })
+  graph.setPod(`${namespace}/${name}`, read && atOnce(podContent(read, shared)))
 }
 
 function fill(graph: NodeGraph, shared: SharedLists): void {

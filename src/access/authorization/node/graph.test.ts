@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cpuMsOf } from '../../../../test/support/harness/turns.ts'
+import { SharedLists } from '../../../lib/collections/shared-lists.ts'
 import { NodeGraph, referenceTo } from './graph.ts'
+import { podContent } from './read-objects.ts'
 
 const secret = (name: string): string => referenceTo('secrets', 'a', name)
 const claim = (name: string): string => referenceTo('persistentvolumeclaims', 'a', name)
@@ -79,4 +82,24 @@ test('a slash in the namespace of a request does not grant access to another obj
   })
   assert.ok(!seesSecret(graph, 'n', 's', 'a/b'))
   assert.ok(!graph.hasClaim('n', { namespace: 'a/b', name: 'c' }))
+})
+
+test('many volumes of one claim are added and removed in linear time', () => {
+  const graph = new NodeGraph()
+  const tookMs = cpuMsOf(() => {
+    for (let at = 0; at < 20_000; at++)
+      graph.setVolume(`pv${at}`, { claim: claim('c'), secrets: [] })
+    for (let at = 0; at < 20_000; at++) graph.setVolume(`pv${at}`, undefined)
+  })
+  assert.ok(tookMs < 800, `${tookMs} ms`)
+  graph.setPod('a/p', { node: 'n', references: [claim('c')] })
+  assert.ok(!graph.hasVolume('n', 'pv0'))
+})
+
+test('the references of a large pod are read a few at a time', () => {
+  const names = Array.from({ length: 20_000 }, (_, at) => `s${at}`)
+  const pod = { node: 'n', namespace: 'a', names: [['secrets', names]] } as const
+  let steps = 0
+  for (const _ of podContent(pod, new SharedLists())) steps++
+  assert.ok(steps >= 70, `${steps} steps`)
 })

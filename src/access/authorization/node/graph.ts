@@ -65,7 +65,7 @@ export class NodeGraph {
    * For each claim, the names of the volumes that are bound to it. There is more than one only if
    * old volumes still refer to the claim.
    */
-  readonly #volumesOfClaim = new Map<string, readonly string[]>()
+  readonly #volumesOfClaim = new Map<string, Set<string>>()
   readonly #attachments = new Map<string, string>()
   readonly #slices = new Map<string, string>()
 
@@ -94,11 +94,9 @@ export class NodeGraph {
   setVolume(name: string, content: VolumeContent | undefined): void {
     const known = this.#volumes.get(name)
     if (known !== undefined) {
-      const others = (this.#volumesOfClaim.get(known.claim) ?? none).filter(
-        (other) => other !== name,
-      )
-      if (others.length === 0) this.#volumesOfClaim.delete(known.claim)
-      else this.#volumesOfClaim.set(known.claim, others)
+      const others = this.#volumesOfClaim.get(known.claim)
+      others?.delete(name)
+      if (others?.size === 0) this.#volumesOfClaim.delete(known.claim)
     }
     if (content === undefined) {
       this.#volumes.delete(name)
@@ -106,10 +104,9 @@ export class NodeGraph {
     }
     const own = ownText(name)
     this.#volumes.set(own, content)
-    this.#volumesOfClaim.set(content.claim, [
-      ...(this.#volumesOfClaim.get(content.claim) ?? none),
-      own,
-    ])
+    const volumes = this.#volumesOfClaim.get(content.claim)
+    if (volumes === undefined) this.#volumesOfClaim.set(content.claim, new Set([own]))
+    else volumes.add(own)
   }
 
   /** Updates an attachment. If `node` is undefined, the attachment does not exist. */

@@ -10,10 +10,18 @@ import type { Clock } from '../../../lib/time/clock.ts'
 import type { Log } from '../../../lib/telemetry/log.ts'
 import type { Histogram } from '../../../lib/telemetry/metrics.ts'
 import { SharedLists } from '../../../lib/collections/shared-lists.ts'
+import { atOnce, type Steps } from '../../../lib/scheduling/slices.ts'
 import type { Time } from '../../../lib/time/timers.ts'
 import type { ResourceKeys } from '../../../storage/keys.ts'
 import { NodeGraph } from './graph.ts'
-import { type ReadContext, readNodeName, readPod, readVolume } from './read-objects.ts'
+import {
+  podContent,
+  type PodNames,
+  type ReadContext,
+  readNodeName,
+  readPod,
+  readVolume,
+} from './read-objects.ts'
 
 export type NodeGraphInformerOptions = {
   /**
@@ -37,7 +45,8 @@ type Source<T> = {
   readonly group: string
   readonly plural: string
   readonly read: (item: Item, place: ReadContext) => T | undefined
-  readonly set: (name: string, content: T | undefined) => void
+  /** Sets the content of an object. Returns the remaining steps if the work takes long. */
+  readonly set: (name: string, content: T | undefined) => Steps<void> | undefined | void
   readonly names: () => Iterable<string>
 }
 
@@ -69,7 +78,7 @@ export class NodeGraphInformer implements AsyncDisposable {
         group: '',
         plural: 'pods',
         read: readPod,
-        set: (name, content) => graph.setPod(name, content),
+        set: (name, pod) => this.#setPod(name, pod),
         names: () => graph.names('pods'),
       }),
       ...this.#follow({
@@ -105,6 +114,16 @@ export class NodeGraphInformer implements AsyncDisposable {
     await Promise.all(this.#resources.map((informer) => informer[Symbol.asyncDispose]()))
   }
 
+  #setPod(name: string, pod: PodNames | undefined): Steps<void> | undefined {
+    if (pod !== undefined && namesIn(pod) > NAMES_MAX) return this.#setLargePod(name, pod)
+    this.graph.setPod(name, pod && atOnce(podContent(pod, this.#shared)))
+    return undefined
+  }
+
+  *#setLargePod(name: string, pod: PodNames): Steps<void> {
+    this.graph.setPod(name, yield* podContent(pod, this.#shared))
+  }
+
   #follow<T>({ kind, group, plural, read, set, names }: Source<T>): Informer<T | undefined>[] {
     const { accessOf, log, time, clock, seconds } = this.#options
     const access = accessOf(group, plural)
@@ -125,9 +144,10 @@ export class NodeGraphInformer implements AsyncDisposable {
       prepare: (item, slices) => item.objectInParts(slices),
       set: (key, content) => {
         const startMs = clock.monotonicMs()
-        set(key.slice(keys.prefix.length), content)
+        const rest = set(key.slice(keys.prefix.length), content)
         const taken = content === undefined ? deletes : adds
         taken.observe((clock.monotonicMs() - startMs) / 1000)
+        return rest
       },
       known: () => keysOf(keys, names()),
       log,
@@ -136,6 +156,12 @@ export class NodeGraphInformer implements AsyncDisposable {
     return [informer]
   }
 }
+
+/** Maximum number of names in a pod that are read at once. More names are read in steps. */
+const NAMES_MAX = 1024
+
+const namesIn = ({ names }: PodNames): number =>
+  names.reduce((count, [, list]) => count + list.length, 0)
 
 /**
  * Converts object names in the graph to keys in the store. A key is the resource prefix followed by

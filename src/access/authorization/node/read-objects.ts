@@ -3,6 +3,7 @@ import { type Fields, fieldsOf, textOf } from '../../../api/object.ts'
 import { contentOf } from '../../../storage/cache/informer.ts'
 import type { Item } from '../../../storage/cache/item.ts'
 import type { SharedLists } from '../../../lib/collections/shared-lists.ts'
+import type { Steps } from '../../../lib/scheduling/slices.ts'
 import { mirror } from '../../../registry/kinds/core/pod/annotations.ts'
 import {
   configMapNames,
@@ -22,32 +23,55 @@ export type ReadContext = {
   readonly shared: SharedLists
 }
 
+/** Number of references that are read in one step. */
+const STEP_REFERENCES = 256
+
+/** The node of a pod, and the names of the objects that the pod refers to. */
+export type PodNames = {
+  readonly node: string
+  readonly namespace: string
+  readonly names: readonly (readonly [Parameters<typeof referenceTo>[0], readonly string[]])[]
+}
+
 /** Reads a pod, or returns undefined if it is not bound to a node. */
 export function readPod(
   item: Item,
-  { namespace, name, shared }: ReadContext,
-): PodContent | undefined {
+  { namespace, name }: Pick<ReadContext, 'namespace' | 'name'>,
+): PodNames | undefined {
   const { spec: specField, status } = fieldsOfItem(item)
   const spec = fieldsOf(specField)
   const node = textOf(spec['nodeName'])
   if (node === '') return undefined
   // Kubelets create mirror pods themselves, so mirror pods must not give access to other objects.
-  if (isMirror(item)) return { node: shared.text(node), references: none }
-  const references = new Set<string>()
+  if (isMirror(item)) return { node, namespace, names: [] }
   const account = textOf(spec['serviceAccountName'])
-  if (account !== '') references.add(referenceTo('serviceaccounts', namespace, account))
-  for (const secret of secretNames(spec)) references.add(referenceTo('secrets', namespace, secret))
-  for (const map of configMapNames(spec)) references.add(referenceTo('configmaps', namespace, map))
-  for (const claim of volumeClaimNames(name, spec)) {
-    references.add(referenceTo('persistentvolumeclaims', namespace, claim))
-  }
-  for (const claim of resourceClaimNames(spec, fieldsOf(status))) {
-    references.add(referenceTo('resourceclaims', namespace, claim))
-  }
   return {
-    node: shared.text(node),
-    references: Array.from(references, (reference) => shared.text(reference)),
+    node,
+    namespace,
+    names: [
+      ['serviceaccounts', account === '' ? none : [account]],
+      ['secrets', secretNames(spec)],
+      ['configmaps', configMapNames(spec)],
+      ['persistentvolumeclaims', volumeClaimNames(name, spec)],
+      ['resourceclaims', resourceClaimNames(spec, fieldsOf(status))],
+    ],
   }
+}
+
+/** Converts the names in a pod to the form that the graph stores. */
+export function* podContent(
+  { node, namespace, names }: PodNames,
+  shared: SharedLists,
+): Steps<PodContent> {
+  const references = new Set<string>()
+  let count = 0
+  for (const [resource, list] of names) {
+    for (const name of list) {
+      references.add(shared.text(referenceTo(resource, namespace, name)))
+      if (++count % STEP_REFERENCES === 0) yield
+    }
+  }
+  return { node: shared.text(node), references: [...references] }
 }
 
 /** Reads a volume, or returns undefined if it is not bound to a claim. */
