@@ -30,7 +30,7 @@ export function authorizeByRoles(
     const { role } = binding
     if (!(role instanceof Role) || role.rules === undefined) {
       errors ??= new ResolutionErrors()
-      errors.add(unresolved(binding, 'singular'))
+      errors.add(binding, 'singular')
       return false
     }
     const subject = role.covers(question) ? firstSubject(binding, user) : undefined
@@ -78,7 +78,7 @@ export function* heldRules(
     // The message depends on how kube-apiserver reads the role: a SelfSubjectRulesReview uses a
     // lister, and the escalation check reads from storage.
     if (!(role instanceof Role) || role.rules === undefined)
-      errors.add(unresolved(binding, each === 'binding' ? 'singular' : 'plural'))
+      errors.add(binding, each === 'binding' ? 'singular' : 'plural')
     else yield role.rules
   }
 }
@@ -88,8 +88,9 @@ export class ResolutionErrors {
   readonly #texts = new Set<string>()
   #more = 0
 
-  add(text: string): void {
-    if (this.#texts.size < ERRORS_MAX || this.#texts.has(text)) this.#texts.add(text)
+  /** Only counts the role if the message is full, because a user can have thousands of them. */
+  add(binding: Binding, names: 'singular' | 'plural'): void {
+    if (this.#texts.size < ERRORS_MAX) this.#texts.add(unresolved(binding, names))
     else this.#more++
   }
 
