@@ -50,7 +50,11 @@ export type Authorizer = {
    * Explains what a decision is based on, or what would be needed for a different decision. Absent
    * if the authorizer has nothing to add to the reason of the decision.
    */
-  readonly explain?: (user: User, attributes: AccessAttributes) => Promise<Fields>
+  readonly explain?: (
+    user: User,
+    attributes: AccessAttributes,
+    waiting?: WaitingRequest,
+  ) => Promise<Fields>
 }
 
 export const allowed: AccessDecision = { verdict: 'allow', reason: '' }

@@ -81,6 +81,14 @@ test('the rights of a user with large roles reserve memory, and end with the req
   await assert.rejects(rightsOf(large, { signal: AbortSignal.abort(reason) }), reason)
 })
 
+test('an explanation ends with the request', async () => {
+  const { explain } = createRoleAuthorizer(indexOf([may(['a'])]))
+  const asked = { kind: 'path', verb: 'get', path: '/x' } as const
+  const reason = new Error('the client has disconnected')
+  const signal = AbortSignal.abort(reason)
+  await assert.rejects(async () => explain?.(alice, asked, { signal }), reason)
+})
+
 function refuse(): never {
   throw noMemory()
 }

@@ -10,5 +10,6 @@ export const createRoleAuthorizer = (index: RoleIndex): Authorizer => ({
   authorize: (user, attributes) => authorizeByRoles(index, user, attributes),
   rightsOf: (user, namespace, { signal, reserve }) =>
     inSlices(rightsByRoles({ index, user, namespace, reserve }), new Slices(), signal),
-  explain: (user, attributes) => inSlices(explainByRoles(index, user, attributes)),
+  explain: (user, attributes, waiting) =>
+    inSlices(explainByRoles(index, user, attributes), new Slices(), waiting?.signal),
 })

@@ -33,7 +33,7 @@ export async function explainAccess(
     }
     const { verdict, reason, error } = await authorizer.authorize(user, attributes, waiting)
     decision = verdict
-    const based = (await authorizer.explain?.(user, attributes)) ?? {}
+    const based = (await authorizer.explain?.(user, attributes, waiting)) ?? {}
     authorizers.push(
       present({ type, name, decision: verdict, reason: reason || undefined, error, ...based }),
     )
