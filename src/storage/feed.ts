@@ -485,7 +485,7 @@ export class Feed implements AsyncDisposable {
     this.#state = { state: 'away' }
     stream.close()
     this.#counts.losses++
-    this.#log('warn', 'feed lost history to compaction', {
+    this.#log('warn', 'events were compacted before they arrived; listing resources again', {
       ranges: lost.length,
       revision: this.#revision,
     })

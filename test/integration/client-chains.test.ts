@@ -244,7 +244,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       }
     })
 
-    test('is not resumed after the certificate was renewed', async () => {
+    test('a session is not resumed after the certificate of the server was renewed', async () => {
       await using listener = await start([root])
       const client = shown(leaf('v', root))
       const first = await visit(listener, client)

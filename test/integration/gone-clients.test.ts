@@ -283,7 +283,7 @@ test('over HTTP/1.1, the slot of a request is released once, regardless of which
   refused.destroy()
 })
 
-test('the memory of a request stays reserved until it was handled, even if its client disconnects', {
+test('the memory of a request stays reserved until the request has been handled, even if its client disconnects', {
   timeout: 120_000,
 }, async () => {
   const budget = new ByteBudget(64 << 20)

@@ -43,7 +43,7 @@ suite('an access review with many groups or extras', () => {
     assert.match(body.message ?? '', /spec\.groups: Too many: 10001: must have at most 10000 items/)
   })
 
-  test('is rejected with too many extra keys or extra values', async () => {
+  test('a review is rejected with too many extra keys or extra values', async () => {
     const keys = Object.fromEntries(Array.from({ length: 5_001 }, (_, at) => [`k${at}`, ['v']]))
     const values = { k: Array.from({ length: 10_000 }, () => 'v') }
     for (const [extra, count] of [

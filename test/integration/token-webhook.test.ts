@@ -130,7 +130,7 @@ test('attack: a revoked token is rejected once the caches have expired', async (
     )
     await sleep(200)
   }
-  // The token remains rejected even while the webhook's last response is cached.
+  // The next request is also rejected, because no cache still contains the earlier acceptance.
   assert.equal(await statusOf('revoked'), 401)
 })
 

@@ -27,7 +27,7 @@ test('digits are padded with zeros', () => {
   assert.equal(text.bytes.toString(), '000042234567')
 })
 
-test('copy appends a part of the same or another ByteText, and cut and clear increase the use count', () => {
+test('`copy` appends a part of the same or another ByteText, and `cut` and `clear` increase `uses`', () => {
   const text = new ByteText(4)
   text.text('abcd')
   text.copy(text, 1, 3)

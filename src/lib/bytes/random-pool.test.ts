@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RandomPool } from './random-pool.ts'
 
-test('next and take never return the same bytes twice', () => {
+test('the methods `next` and `take` never return the same bytes twice', () => {
   let filled = 0
   const pool = new RandomPool((bytes) => {
     // Consecutive numbers, so that the test detects bytes that are returned twice.
@@ -21,7 +21,7 @@ test('next and take never return the same bytes twice', () => {
   }
 })
 
-test('bytes returned by take do not change, and next reuses its buffer', () => {
+test('bytes returned by `take` do not change, and `next` reuses the buffer that it returned earlier', () => {
   const pool = new RandomPool()
   const taken = pool.take(12)
   const text = taken.toString('hex')

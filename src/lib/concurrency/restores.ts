@@ -15,7 +15,10 @@ import { sleep, systemTimers, type Timers } from '../time/timers.ts'
 
 /** A part of a server that bases decisions on what it has read earlier. */
 export type RestoreListener = {
-  /** Resolves when the part has received everything that was written before the call. */
+  /**
+   * Resolves when the part of the server that listens has received everything that was written
+   * before the call.
+   */
   readonly latest: () => Promise<unknown>
   /**
    * Whether followers are added or removed because of what this part reads. Such a part catches up

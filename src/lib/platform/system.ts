@@ -1,4 +1,4 @@
-/** Access to the operating system. Tests of a platform replace it. */
+/** Access to the operating system. Tests replace it to simulate other operating systems. */
 import { execFileSync } from 'node:child_process'
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 

@@ -1,7 +1,7 @@
 /**
- * Selects a certificate by the host name that a client requests in its handshake (SNI, RFC 6066).
- * The names of a certificate are those given in the flag. Without such names, the names in the
- * certificate are used.
+ * Selects a certificate by the host name that a client requests in its TLS handshake (SNI, RFC
+ * 6066). A certificate is selected by the names that the flag --tls-sni-cert-key assigns to it. If
+ * the flag assigns none, the names in the certificate itself are used.
  */
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'

@@ -160,7 +160,8 @@ function comparePlainKeys(one: string, other: string): number {
   if (at === one.length || at === other.length) return one.length - other.length
   let start = at
   while (isDigit(one[start - 1])) start--
-  // A value begins after `":`. In the text `":":`, the second colon is inside a string.
+  // A value begins after `":`, except in the text `":":`, as in `{"a":":b"}`. There, the second
+  // colon is the first character of a string.
   const isValue = one[start - 1] === ':' && one[start - 2] === '"' && one[start - 3] !== ':'
   const [number, otherNumber] = [digitsAt(one, start), digitsAt(other, start)]
   if (isValue && number !== '' && otherNumber !== '') return Number(number) - Number(otherNumber)

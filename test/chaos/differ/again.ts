@@ -1,4 +1,6 @@
-/** Sends the requests of recorded findings again and prints the differences that remain. */
+/**
+ * Sends the requests of recorded differences again, and prints the differences that still exist.
+ */
 import { readFileSync } from 'node:fs'
 import { parseLines } from './data.ts'
 import { child, textAt } from './json-positions.ts'

@@ -148,8 +148,9 @@ function sortCauses(body: Json): Json {
 }
 
 /**
- * Sorts the schema errors of an applied object, because kube-apiserver iterates over Go maps. It
- * stops at the first undeclared field of a map, so only the existence of such a field is compared.
+ * Sorts the schema errors of an applied object, because kube-apiserver iterates over Go maps.
+ * kube-apiserver also stops at the first undeclared field of a map, so only the existence of such a
+ * field is compared.
  */
 function sortMisfits(body: Json): Json {
   const [whole, what = '', faults = ''] =

@@ -200,7 +200,10 @@ const intOrStringKeywords: Optional = {
   maximum: [0.2, 10],
 }
 
-/** Returns the expressions that a rule in this schema can use. */
+/**
+ * Returns the CEL expressions from which a rule for this schema can be composed, each with its
+ * type.
+ */
 function scopeOf(schema: Json | undefined, expression: string, depth = 3): Scope {
   if (!isRecord(schema)) return []
   const { type, properties, items, additionalProperties } = schema

@@ -6,14 +6,16 @@
  * - `int` is an expression of that type, and `int double` is an expression of either type.
  * - `=same` is an expression of a type that is chosen once for the whole template.
  * - `bool k:string` is an expression that can use the variable k.
- * - «a;b» is one of these texts, and ‹x› is optional.
+ * - «a;b» is either a or b, and ‹x› is either x or nothing.
  * - $v is a variable of the template.
  */
 import { isRecord } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { Lists, readObject } from './data.ts'
 
-/** Expressions that can be used, each with its type. */
+/**
+ * Expressions from which larger expressions can be composed, such as variables. Each has a type.
+ */
 export type Scope = readonly (readonly [expression: string, type: string])[]
 
 export class Grammar {
@@ -62,7 +64,7 @@ export class Expressions {
     return this.#expand(choices.pick(this.#grammar.forms.texts(type)), depth - 1, scope)
   }
 
-  /** Returns one type of a set, such as the set of types that can be ordered. */
+  /** Returns a random type from a set, such as the set of types that can be ordered. */
   ofSet(name: string): string {
     return this.#choices.pick(this.#grammar.sets.texts(name))
   }

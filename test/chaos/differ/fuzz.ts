@@ -1,6 +1,6 @@
 /**
- * Sends the same random requests to both servers. Reduces the first difference of each kind and
- * writes it to a file.
+ * Sends the same random requests to both servers. For each kind of difference, reduces the first
+ * case that shows it, and writes the case to a file.
  */
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -35,7 +35,10 @@ export async function fuzz(options: Options): Promise<number> {
   return run.totals.failed > 0 || unanswered().length > 0 ? 1 : 0
 }
 
-/** Number of unanswered requests at which a server counts as hung. The run ends and lists them. */
+/**
+ * Maximum number of unanswered requests. If a server leaves more of them unanswered, it counts as
+ * hung. The run then ends and lists these requests.
+ */
 const UNANSWERED_MAX = 20
 
 const nameOf = ({ area, number }: Work): string => `${area}/${number}`
@@ -44,7 +47,7 @@ class FuzzRun {
   readonly totals = new Totals()
   readonly #runner: Runner
   readonly #options: Options
-  /** Number of differences of each kind. */
+  /** Number of occurrences of each kind of difference. */
   readonly #sorts = new Map<string, number>()
 
   constructor(runner: Runner, options: Options) {

@@ -68,7 +68,7 @@ const refusal = (...messages: readonly string[]): Json =>
   })
 const mac = 'Invalid value: "0": spec.a in body must be of type mac: "001122334455"'
 
-test('a hardware address that only Keelson rejects does not hide other causes', () => {
+test('if only Keelson rejects a hardware address, other causes of the rejection are still compared', () => {
   const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
   const accepted = asRecorded({ status: 201, body: {} })
   assert.ok(isKnown({ step, want: accepted, got: refusal(mac) }))
@@ -99,7 +99,7 @@ test('an unused internalTrafficPolicy of an ExternalName Service does not hide o
   assert.ok(!isKnown({ step, want: object({}, 'rv#2'), got: object({}) }))
 })
 
-test('a strategic patch is a known difference only if it sets a list and deletes from the same list', () => {
+test('the outcome of a strategic merge patch may differ only if the patch sets a list and deletes from this list', () => {
   const step = {
     id: 's',
     method: 'PATCH',

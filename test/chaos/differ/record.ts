@@ -19,7 +19,10 @@ import { chosenCases, loadInput, takeAll, type Work } from './work.ts'
  * objects or long messages, and would enlarge the repository without testing more.
  */
 const ANSWERS_LENGTH_MAX = 40_000
-/** Maximum number of watches in a stored case, because each watch takes a second. */
+/**
+ * Maximum number of watches in a stored case. The number is limited because each watch takes a
+ * second.
+ */
 const SECONDS_MAX = 3
 /**
  * Maximum number of replays of a case. On a busy machine a case takes half a second, so that a new
@@ -110,7 +113,7 @@ async function replayWithinSecond(
 
 const secondNow = (): number => Math.floor(Date.now() / 1000)
 
-/** Returns the first difference as lines. Does not send the steps after it. */
+/** Returns the first difference as lines. Steps after this difference are not sent. */
 async function replay(
   target: Target,
   { steps, answers }: RecordedCase,

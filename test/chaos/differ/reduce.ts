@@ -111,7 +111,8 @@ const removable = (body: Json): Path[] =>
     .map(({ path }) => path)
 
 /**
- * Generalizes a signature, because a smaller body has other positions and fewer unrelated errors.
+ * Generalizes the signature of a difference, because a smaller body has other positions and fewer
+ * unrelated errors.
  */
 const loose = (signature: string): string =>
   (signature.split(' ; ')[0] ?? '').replace(/\d+/g, 'N').slice(0, 160)

@@ -10,8 +10,8 @@ import type { Target } from './target.ts'
 import type { Values } from './values.ts'
 
 /**
- * Probability that a field is set: for required fields, for fields near the root, and for fields
- * further below.
+ * Probability that a field is set: for required fields, for fields near the root, and for more
+ * deeply nested fields.
  */
 export type Density = { readonly required: number; readonly near: number; readonly far: number }
 const sparse: Density = { required: 0.95, near: 0.25, far: 0.05 }
@@ -67,7 +67,9 @@ export class Schemas {
     )
   }
 
-  /** Generates a value of the schema. Objects further below have fewer fields. */
+  /**
+   * Generates a value of the schema. The more deeply an object is nested, the fewer fields it has.
+   */
   make(choices: Choices, given: Json | undefined, of: FieldRequest): Json {
     const { name, depth, density = sparse } = of
     const schema = this.#resolve(given)

@@ -40,7 +40,10 @@ const apply = 'application/apply-patch+yaml'
 const maps = '/api/v1/namespaces/default/configmaps'
 const pods = '/api/v1/namespaces/default/pods'
 
-/** Returns a string of the maximum size with as many items as fit. */
+/**
+ * Returns a string of the maximum size that consists of `before`, as many results of `item` as fit,
+ * and `after`.
+ */
 function filled(before: string, item: (at: number) => string, after: string): string {
   const items: string[] = []
   let room = BODY_BYTES - before.length - after.length

@@ -27,7 +27,9 @@ const TOTAL_MS_MAX = 1_500
 const times = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at))
 const string: Fields = { type: 'string' }
-/** A string that is so short that functions process it without checking the deadline. */
+/**
+ * Schema of strings that are so short that functions process them without checking the deadline.
+ */
 const line: Fields = { type: 'string', maxLength: 199 }
 const integer: Fields = { type: 'integer' }
 const strings: Fields = { type: 'array', items: string }
@@ -114,7 +116,7 @@ const values: { readonly [field: string]: () => Json } = {
   lines: () => times(10, (at) => `${at}${'é'.repeat(190)}`),
 }
 
-/** Calls that are measured alone and in the longest loop in which they are allowed. */
+/** CEL calls that are measured alone and in the longest loop in which they are allowed. */
 const calls: readonly string[] = [
   ...['text', 'wide', 'astral'].flatMap((field) => [
     `self.${field}.size() > 0`,
@@ -287,7 +289,7 @@ const whole: readonly string[] = [
 
 const EXPRESSION_CHARACTERS_MAX = 100_000
 
-/** Repeats a part as often as the maximum length of an expression allows. */
+/** Repeats `part` as often as the maximum length of an expression allows. */
 const filled = (start: string, part: string, separator: string, end: string): string => {
   const room = EXPRESSION_CHARACTERS_MAX - start.length - end.length
   return (
@@ -445,7 +447,10 @@ const valueFor = (rule: string): Json =>
     ),
   )
 
-/** Each call alone, and in loops of all lengths that the cost estimate allows. */
+/**
+ * The measured rules: each call alone, and each call in loops of all lengths that the cost estimate
+ * allows.
+ */
 export const rules: readonly string[] = [
   ...calls.flatMap((call) => [
     call,

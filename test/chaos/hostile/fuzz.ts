@@ -250,8 +250,8 @@ async function ask(
   try {
     if (body !== undefined) stream.end(body)
     stream.setEncoding('utf8')
-    // Wait for both from the start, because Node.js treats a stream that ends before it has a
-    // reader as aborted.
+    // Wait for the headers and the body of the response from the start, because Node.js treats a
+    // stream that ends before it has a reader as aborted.
     const [[head], text] = await Promise.all([once(stream, 'response'), readText(stream)])
     return { status: Number(head[':status']), text }
   } finally {

@@ -102,7 +102,8 @@ const patches = (operations: readonly object[]): Fault =>
     patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
   })
 
-// TypeScript finds no overload that matches both types.
+// The two branches are the same because TypeScript finds no overload of `write` that matches both
+// types of `reply`.
 const write = (reply: Reply, bytes: string | Buffer): boolean =>
   reply instanceof Http2ServerResponse ? reply.write(bytes) : reply.write(bytes)
 

@@ -6,7 +6,7 @@ const ANSWER_MS_MAX = 30_000
 
 /**
  * Expression that is evaluated in the server. The first evaluation starts the measurement of ticks.
- * It uses only a timer, because a promise for each tick would fill the heap.
+ * The measurement uses only a timer, because a promise for each tick would fill the heap.
  */
 const LOOK_AT_TURNS = `(() => {
   const turns = (globalThis.longestTurn ??= (() => {

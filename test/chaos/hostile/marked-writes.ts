@@ -1,6 +1,6 @@
 /**
- * Clients write objects, and check that the stored objects carry the mark of every matching webhook
- * (marking-webhook.ts). The verdict collects the faults.
+ * Clients that write objects and check that each stored object has the mark of every matching
+ * webhook (marking-webhook.ts). The class Verdict collects the violations.
  */
 import { type Fields, fieldsOf, textOf } from '../../../src/api/object.ts'
 import type { Client } from '../../integration/support.ts'

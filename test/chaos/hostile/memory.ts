@@ -42,8 +42,8 @@ const { values } = parseArgs({
 const LOAD_MS = Number(values.seconds) * 1000
 const REST_MS = 3_000
 /**
- * Delay before a client that has lost its connection reconnects, so that it does not block the
- * event loop.
+ * Delay before a client that has lost its connection reconnects, so that reconnecting does not
+ * block the event loop.
  */
 const GONE_MS = 50
 /** Maximum time to wait for the headers of responses. */
@@ -68,7 +68,10 @@ const authorization = `Bearer ${server.token}`
  */
 const ordinary = 'Bearer alice-token'
 const port = Number(new URL(server.url).port)
-/** Shared by all connections, because creating a secure context takes longer than a handshake. */
+/**
+ * TLS context of all connections. It is shared because creating a context takes longer than a
+ * handshake.
+ */
 const secureContext = createSecureContext()
 const session = (options: SecureClientSessionOptions = {}) => {
   const made = connectHttp2(server.url, { rejectUnauthorized: false, secureContext, ...options })
@@ -132,7 +135,7 @@ const long = JSON.stringify({
   data: { text: 'x'.repeat(2_500_000) },
 })
 
-/** Requests responses and does not read them, each on its own connection. */
+/** Sends requests, each on its own connection, and does not read the responses. */
 async function hold(
   path: string,
   count: number,
@@ -151,8 +154,8 @@ async function hold(
 }
 
 /**
- * Opens streams with closed windows, one connection after the other, so that the server has to
- * buffer their responses.
+ * Opens HTTP/2 streams with flow-control windows of zero, so that the server has to buffer the
+ * responses. Opens the connections one after the other.
  */
 async function holdShort(connections: number, streams: number, untilMs: number): Promise<void> {
   const held: ReturnType<typeof session>[] = []

@@ -60,7 +60,7 @@ if (values.json !== undefined) writeFileSync(values.json, '')
 const results: Result[] = []
 const memoryMiB = values.memory === undefined ? undefined : Number(values.memory)
 let server = await SweptServer.start({ targets, memoryMiB })
-/** End of the sweep. Does not include the time to start the server. */
+/** Time at which the sweep ends. The time to start the server does not count. */
 const untilMs = performance.now() + Number(values.seconds ?? 86_400) * 1000
 const learned = new Map<SweptField, LearnedField>()
 const planned = chosen(plan(shuffled(fields, Number(values.seed))))
@@ -96,7 +96,7 @@ if (values.figures !== undefined)
     program: 'node test/chaos/hostile/sweep.ts',
     option: '--figures',
   })
-// In a cgroup, the kernel kills a server that exceeds the limit.
+// In a cgroup, the kernel kills a server that exceeds the memory limit.
 const verdict = verdictOf(results, fields, server.isConfined ? Infinity : memoryMiB)
 console.log(verdict.text)
 process.exitCode = verdict.isPassed ? 0 : 1

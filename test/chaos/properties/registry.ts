@@ -139,7 +139,8 @@ function checkChanges(
 
 function checkRow({ shape, table }: Resource, object: KubeObject): void {
   const shown = readShown(printWire(object, shape).bytes)
-  // The decoder handles keys with an escape sequence.
+  // `readShown` does not support keys with escape sequences. The decoder handles objects with such
+  // keys.
   if (shown === undefined) return
   assert.deepEqual(rowOf(shown, table, 'null'), rowOf(object, table, 'null'), 'row of its JSON')
 }

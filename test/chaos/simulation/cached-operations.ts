@@ -67,7 +67,7 @@ export async function readForWrite(
     const { revision, createRevision } = item
     return { revision, createRevision, object: valueOf(item.object()), stale: false }
   } catch {
-    return undefined // The write itself shows whether the database is reachable.
+    return undefined // Ignore: the write shows whether the database is reachable.
   }
 }
 

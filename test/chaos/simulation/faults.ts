@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   // interrupted run.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   process.env['KEELSON_ETCD'] = options.etcd
-  toolPath(etcdTool()) // Throws an error with instructions if it is not installed.
+  toolPath(etcdTool()) // Throws an error with instructions if etcd is not installed.
   console.log(
     `${options.scenarios.length} scenarios of ${options.seconds} s on ${options.etcd}, seed ${options.seed}`,
   )

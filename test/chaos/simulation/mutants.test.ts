@@ -10,7 +10,7 @@ const folder = join(import.meta.dirname, 'mutants')
  * patches would not be detected.
  */
 for (const name of readdirSync(folder)) {
-  test(`${name} applies`, () => {
+  test(`the patch ${name} applies to the current code`, () => {
     execFileSync('git', ['apply', '--check', join(folder, name)], {
       cwd: join(folder, '..', '..', '..', '..'),
     })

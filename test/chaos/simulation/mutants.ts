@@ -1,8 +1,8 @@
 /**
  * Measures the quality of the simulation. Each patch under mutants/ puts one fault into a copy of
- * the tree, and the simulation must find it. Prints the number of seeds that were needed; the last
- * line is `N of N found`. A patch whose name begins with `garbage-` or `restore-` runs in the
- * simulation of that name, all others in the storage simulation.
+ * the source code, and the simulation must find it. Prints the number of seeds that were needed;
+ * the last line is `N of N found`. A patch whose name begins with `garbage-` or `restore-` runs in
+ * the simulation of that name, all others in the storage simulation.
  *
  *   --seeds N      maximum number of seeds.
  *   --only NAME    only mutants whose name contains this.
@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const folder = join(import.meta.dirname, 'mutants')
-/** The parts of the tree that the simulation imports. */
+/** The folders and files of the repository that the simulation imports. */
 const copied = [
   'src',
   'bench/report',

@@ -43,8 +43,8 @@ export type Client = {
   readonly random: Random
   readonly time: Time
   /**
-   * Simulates that CPU time is used, like a filter that checks many more objects. Absent if time is
-   * real.
+   * Simulates the use of CPU time, for example by a filter that checks many more objects. Undefined
+   * if the run uses real time.
    */
   readonly work?: (ms: number) => void
   /**
@@ -114,7 +114,7 @@ async function create(client: Client): Promise<void> {
   }
 }
 
-/** Updates an object, or creates it. */
+/** Updates an object, or creates it if it does not exist. */
 async function update(client: Client): Promise<void> {
   const { store, model, random } = client
   const key = random.pick(keys)

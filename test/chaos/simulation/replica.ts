@@ -33,7 +33,7 @@ export type ReplicaOptions = {
   readonly proxies: readonly FaultProxy[]
   readonly clock: Clock
   readonly random: Random
-  /** Receives logged errors. The components recover from other problems themselves. */
+  /** Log of the components. An error in this log is a fault of the run. */
   readonly log: Log
 }
 

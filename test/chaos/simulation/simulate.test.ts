@@ -6,8 +6,8 @@ import { guardRealTime } from './virtual/real-time-guard.ts'
 import { simulateSeed } from './virtual/simulate-seed.ts'
 import { VirtualTime } from './virtual/virtual-time.ts'
 
-describe('a simulation', () => {
-  test('runs the same steps if the seed is the same', async () => {
+describe('a simulation is deterministic', () => {
+  test('two simulations with the same seed run the same steps', async () => {
     for (const seed of [3, 4, 51]) {
       const lines: string[][] = [[], []]
       const [first, second] = [
@@ -24,7 +24,7 @@ describe('a simulation', () => {
     }
   })
 
-  test('runs different steps if the seed differs', async () => {
+  test('two simulations with different seeds run different steps', async () => {
     assert.notEqual((await simulateSeed(1)).digest, (await simulateSeed(2)).digest)
   })
 })
@@ -76,7 +76,7 @@ describe('virtual time', () => {
     assert.equal(time.pending, 0)
   })
 
-  test('a task that waits although no timer is pending is reported', async () => {
+  test('if a task waits although no timer is pending, the task is reported', async () => {
     const time = new VirtualTime(new Random(1))
     await assert.rejects(time.run(new Promise(() => undefined), limits), /no timers are left/)
   })

@@ -19,7 +19,8 @@ import {
 
 const [folder = '', file = ''] = process.argv.slice(2)
 /**
- * Number of revisions between compactions, small enough that kills also hit compactions and sweeps.
+ * Number of revisions between compactions. The number is small, so that the process is sometimes
+ * killed during a compaction, or while the compacted revisions are deleted.
  */
 const COMPACTED_EVERY = 40
 const expected = readExpected(file)

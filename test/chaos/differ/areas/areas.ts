@@ -1,4 +1,4 @@
-/** The generators of test cases, by area name. */
+/** The generators of test cases. Each generator tests one area, such as `cel` or `apply`. */
 import { applyCase } from './apply.ts'
 import { celCase, costCase } from './cel.ts'
 import { crdsCase } from './crds.ts'
@@ -19,6 +19,7 @@ export const areas: { readonly [name: string]: Area } = {
 }
 
 /**
- * Number of cases of an area. Only areas that read their cases from a list have a limited number.
+ * Number of test cases of an area. The number is limited only for areas that read their cases from
+ * a list.
  */
 export const casesMax = (area: string): number => probes[area]?.length ?? Number.POSITIVE_INFINITY

@@ -37,7 +37,8 @@ export const scope: Scope = [
 
 /**
  * Number of rule sets that are sent as dry runs. Only one definition is stored, because it takes
- * long until a definition is served. It has the rules that both servers accepted.
+ * long until a definition is served. The stored definition has the rules that both servers
+ * accepted.
  */
 const TRIED_MAX = 3
 const RULES_MAX = 40

@@ -85,8 +85,8 @@ function enriched(
 }
 
 /**
- * Returns the body without metadata that only a server sets, and mostly with the name that the case
- * uses.
+ * Returns the body without metadata that only a server sets, and usually with the name that the
+ * case uses.
  */
 function named(choices: Choices, body: JsonObject, name: string): JsonObject {
   if (choices.chance(0.05)) return body

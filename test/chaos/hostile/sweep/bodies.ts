@@ -20,7 +20,7 @@ export type FillOptions = {
   readonly field: SweptField
   readonly shape: Shape
   readonly bytesMax: number
-  /** Maximum number of items. Absent means as many as fit. */
+  /** Maximum number of items in the field. If this is undefined, as many items as fit are added. */
   readonly itemsMax?: number
   /** An item of the list, or a member of the map, that the server accepts. */
   readonly item: Json
@@ -51,7 +51,7 @@ export function partialText(filling: FillOptions): string {
   )
 }
 
-/** Returns a JSON patch that adds the field. Its parent must exist. */
+/** Returns a JSON patch that adds the field. The parent of the field must exist in the object. */
 export function operationsText(filling: FillOptions): string {
   const steps = filling.field.path.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'))
   return filledText(

@@ -35,7 +35,7 @@ export type LargeCase = {
   readonly atOnce: number
 }
 
-/** Verbs of small requests to an object whose field is filled. */
+/** Verbs of small requests to an object that has a large field. */
 export const smallVerbs = [
   'update',
   'json-patch',
@@ -66,8 +66,8 @@ export const allRepresentations: readonly Representation[] = [
 ]
 
 /**
- * Small requests of other users. Their processing may read the large object: a disruption budget, a
- * quota, a role, a policy.
+ * Verbs of small requests that other users send. To process such a request, the server may read the
+ * large object, for example if the object is a quota or a role.
  */
 export const otherVerbs = ['other-eviction', 'other-pod', 'other-review'] as const
 
@@ -86,8 +86,8 @@ export type SmallCase = {
 export const AT_ONCE = 16
 
 /**
- * Number of other body formats, verbs and small requests for each field. The next field gets the
- * entries of these lists that follow.
+ * Number of other body formats, verbs and small requests that are used for each field. The next
+ * field gets the ones that follow.
  */
 const FORMS_PER_FIELD = 1
 const VERBS_PER_FIELD = 2
@@ -96,8 +96,8 @@ const OTHERS_PER_FIELD = 1
 const READS_PER_FIELD = 4
 
 /**
- * Returns `count` consecutive entries of a list that is treated as a ring. They begin where the
- * entries of the previous field ended.
+ * Returns `count` consecutive values of a list, beginning where the values of the previous field
+ * ended. After the end of the list, continues at its beginning.
  */
 const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
   Array.from(
@@ -106,8 +106,8 @@ const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
   ).filter((one) => one !== undefined)
 
 /**
- * Returns the cases with large bodies. Each field gets a create of every shape. The other axes are
- * covered pairwise over all fields. `index` is the index of the field; neighboring fields get
+ * Returns the cases with large bodies. Each field gets a create of every shape. The fields together
+ * cover each pair of the other options. `index` is the index of the field; neighboring fields get
  * different combinations.
  */
 export function largeCases({ target, isShared }: SweptField, index: number): LargeCase[] {
@@ -222,7 +222,10 @@ export type CaseName = {
   readonly atOnce: number
 }
 
-/** Returns the items with only the cases that `isChosen` accepts. */
+/**
+ * Returns the items with only the cases that `isChosen` accepts. Leaves out items without such
+ * cases.
+ */
 export function chooseCases(
   items: readonly PlannedItem[],
   isChosen: (name: CaseName) => boolean,
@@ -269,8 +272,8 @@ export const textOf = ({
 const SMALL_CASES_MAX = 5
 
 /**
- * Splits the items into smaller items. Items with a pair of options that no earlier item has are
- * moved to the front.
+ * Divides the small cases of each item into items of at most SMALL_CASES_MAX cases. An item comes
+ * first if it contains a pair of options, such as a verb and a size, that no earlier item contains.
  */
 export function variedFirst(items: readonly PlannedItem[]): PlannedItem[] {
   const seen = new Set<string>()

@@ -29,10 +29,10 @@ export type Call = {
 }
 
 export type Answer = {
-  /** Status code, or 0 without a response. */
+  /** Status code of the response, or 0 if there was no response. */
   readonly status: number
   readonly bytes: number
-  /** Beginning of the body. */
+  /** Beginning of the response body. */
   readonly text: string
   readonly ms: number
 }

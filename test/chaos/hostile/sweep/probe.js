@@ -16,9 +16,15 @@ import { isMainThread } from 'node:worker_threads'
 
 /** Resolution of the measurement. Shorter ticks are added up. */
 const INTERVAL_MS = 1
-/** Minimum duration of a tick that is kept, in order to subtract garbage collection from it. */
+/**
+ * Ticks of at least this duration are stored, so that the time of garbage collection can be
+ * subtracted from them.
+ */
 const KEPT_MS_MIN = 5
-/** The server is idle when it used less than this much CPU in each of several periods in a row. */
+/**
+ * The server counts as idle after it has used less than this much CPU time in each of several
+ * periods in a row.
+ */
 const IDLE_CPU_MS = 2
 const IDLE_PERIOD_MS = 5
 const IDLE_PERIODS = 4

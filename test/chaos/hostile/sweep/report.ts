@@ -10,7 +10,7 @@ import type { Result } from './run-field.ts'
  * Maximum CPU time of the main thread in one tick of the event loop.
  */
 export const TICK_MS_MAX = 50
-/** Maximum CPU time of a tick in a small fraction of the cases. */
+/** Maximum CPU time of a tick in the few cases that may exceed TICK_MS_MAX. */
 const RARE_TICK_MS_MAX = 100
 const RARE_SHARE_MAX = 0.01
 /** Maximum 99th percentile of another user's latency. */

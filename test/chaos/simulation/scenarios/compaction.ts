@@ -12,7 +12,7 @@ export const compaction: Scenario = {
   disturb: async (world, random) => {
     await sleep(random.between(200, 1000))
     if (random.chance(0.2)) {
-      await world.compact() // While all feeds are connected, a compaction has no effect.
+      await world.compact() // This has no effect, because all replicas are connected.
       return
     }
     const away = random.pick(world.replicas)

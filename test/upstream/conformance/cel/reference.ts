@@ -18,7 +18,11 @@ const compat = join(import.meta.dirname, '..', '..', '..', 'recorded', 'compat')
 
 export type Case = { readonly id: string; readonly expression: string; readonly expected: Json }
 
-/** Returns the rows of all tables in a recording. Leaves out steps whose response is a Status. */
+/**
+ * Returns the expressions of a recording and their recorded results. In each scenario, the body of
+ * the last response maps expressions to results. Scenarios in which this body is a Status are left
+ * out.
+ */
 export function tablesOf(file: string): Case[] {
   const recordings = JSON.parse(readFileSync(join(compat, 'recordings', `${file}.json`), 'utf8'))
   return Object.entries<{ body: Json }[]>(recordings).flatMap(([id, steps]) => {
