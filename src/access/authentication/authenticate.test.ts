@@ -135,7 +135,7 @@ const websocketCases: readonly [string, string, string][] = [
   ],
 ]
 for (const [what, protocols, wanted] of websocketCases) {
-  test(`a token in a WebSocket subprotocol, ${what}, results in ${wanted}`, () => {
+  test(`a request with a token in a WebSocket subprotocol, ${what}, results in ${wanted}`, () => {
     const headers = {
       connection: 'Upgrade',
       upgrade: 'websocket',

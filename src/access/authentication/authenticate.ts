@@ -73,8 +73,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return known
   }
   const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
-    // A request that merely has no credentials counts as `failure`. An invalid credential, or an
-    // error of an authenticator such as a failed etcd request, counts as `error`.
+    // A request without credentials that must not be anonymous counts as `failure`. An invalid
+    // credential, or an error of an authenticator such as a failed etcd request, counts as `error`.
     const isNobody =
       refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
     metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)
@@ -164,8 +164,8 @@ const invalidToken = 'invalid bearer token'
 
 /**
  * Returns the user if the attempt succeeded. Otherwise records why the credential is invalid.
- * `unknownIs` is the reason to record if no authenticator recognizes the credential. If `unknownIs`
- * is absent, nothing is recorded for such a credential.
+ * `unknownIs` is the reason to record if the authenticator does not recognize the credential.
+ * Without `unknownIs`, no reason is recorded in this case.
  */
 function knownOf(
   attempt: Attempt,
@@ -180,7 +180,7 @@ function knownOf(
 
 /**
  * Returns the authenticated user or, if there is none, the result of `other`. Does not use
- * `thenMaybe`, because the callback would be allocated for every request.
+ * `thenMaybe`, because its callback would be allocated for every request.
  */
 const orElse = (
   result: TokenResult,

@@ -27,8 +27,8 @@ test('a certificate is accepted only for the use that its authority is configure
     assert.match(authorities.faultOf(ofOther, 'client') ?? '', /not in --client-ca-file/)
     assert.equal(authorities.faultOf(ofOther, 'requestHeader'), undefined)
   }
-  // OpenSSL might have found a path through an intermediate that Node does not expose, so the
-  // authority is unknown.
+  // OpenSSL might have verified the certificate through an intermediate that Node does not expose.
+  // The authority that issued the certificate is therefore unknown.
   assert.ok(authorities.faultOf(peer(third), 'client') !== undefined)
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
 })

@@ -47,7 +47,7 @@ export class AuthenticationMetrics {
   readonly #users: Counter
   readonly #attempts: Counter
   readonly #seconds: Histogram
-  /** Number of requests by the label value for the user (see `shownName`). */
+  /** Number of authenticated requests, by the name that `shownName` returns for the user. */
   readonly #ofUsers = new Map<string, Count>()
   readonly #results = new Map<Result, Series>()
 
@@ -117,8 +117,8 @@ const shownNames: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the label value for a user. Only a few names are shown, because the number of users is
- * unbounded.
+ * Returns the label value for a user. Only a few names are shown as they are, because the number of
+ * users is unbounded.
  */
 const shownName = (name: string): string =>
   shownNames.has(name) ? name : name.includes('@') ? 'email_id' : 'other'

@@ -23,7 +23,7 @@ test('the last parsed token is reused until the next microtask, and then dropped
   assert.equal(parse('no token'), undefined)
 })
 
-test('a token that exceeds the limit is not parsed', () => {
+test('a token that is longer than the limit is not parsed', () => {
   const parse = createParseToken()
   assert.ok(parse(listed(12_000)) !== undefined)
   assert.equal(parse(listed(13_000)), undefined)

@@ -11,8 +11,8 @@ import { type Jwt, parseJwt } from '../../lib/jwt.ts'
 const TOKEN_CHARACTERS_MAX = 32 * 1024
 
 /**
- * Parses a JWT, or returns undefined if the string is not one. Until the signature is verified, use
- * the claims only to find out which authenticator can verify the token.
+ * Parses a JWT, or returns undefined if the string is not a JWT. Until the signature is verified,
+ * use the claims only to find out which authenticator can verify the token.
  */
 export type ParseToken = (token: string) => Jwt | undefined
 

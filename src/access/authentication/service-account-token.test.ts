@@ -158,7 +158,7 @@ const cases: readonly (readonly [string, string, string])[] = [
   ],
 ]
 for (const [what, text, wanted] of cases) {
-  test(`${what} results in ${wanted}`, async () => {
+  test(`authentication with ${what} results in ${wanted}`, async () => {
     assert.equal(await seen(text), wanted)
     // The second call finds the verified signature in the cache.
     assert.equal(await seen(text), wanted)

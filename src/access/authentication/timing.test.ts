@@ -1,6 +1,6 @@
 /**
- * Checks that the duration of a rejection does not reveal how much of a secret was right, or how
- * long the secret is.
+ * Checks that the duration of a rejection does not reveal how many characters of a secret were
+ * right, or how long the secret is.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,8 @@ const ROUNDS = 3000
 const ATTEMPTS = 5
 /**
  * Maximum ratio of the medians. On a busy machine, the medians of alternating measurements differ
- * by a few percent, while a comparison that stops early differs by far more.
+ * by a few percent. The medians of a comparison that stops at the first difference differ by far
+ * more.
  */
 const RATIO_MAX = 1.5
 

@@ -114,8 +114,8 @@ function weightOf(result: TokenResult): number {
 }
 
 /**
- * Computes the cache key. Hashes JSON, so that different tokens and audiences never have the same
- * key.
+ * Computes the cache key. The hash covers the token and the audiences as JSON, so that different
+ * tokens or audiences never have the same key.
  */
 const keyOf = (secret: Buffer, token: string, audiences: readonly string[]): string =>
   createHmac('sha256', secret)

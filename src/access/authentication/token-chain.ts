@@ -48,8 +48,5 @@ function settle(result: TokenResult, refusals: string[]): TokenResult | undefine
   return undefined
 }
 
-/**
- * Joins error messages without duplicates, as kube-apiserver does, but without brackets around
- * them.
- */
+/** Joins error messages without duplicates. Unlike kube-apiserver, adds no brackets around them. */
 export const joinReasons = (whys: readonly string[]): string => [...new Set(whys)].join(', ')

@@ -10,8 +10,7 @@ type Answer = string | Error | object
 type ReviewInput = { readonly audiences?: readonly string[]; readonly version?: ReviewVersion }
 
 const time = { ...systemTime, after: (_ms: number, run: () => void) => setTimeout(run, 0) }
-// Only the timer for the deadline of a lookup has its real delay. All other timers fire
-// immediately.
+// The timer for the deadline of a lookup has its real delay. All other timers fire immediately.
 const patient = {
   ...systemTime,
   after: (ms: number, run: () => void) => setTimeout(run, ms === 30_000 ? ms : 0),
@@ -86,7 +85,7 @@ const audienceCases: readonly [
   ['not checked if none are requested', [], ['z'], []],
 ]
 for (const [what, audiences, reported, wanted] of audienceCases) {
-  test(`the audiences of a token are ${what}`, async () => {
+  test(`for a token, the audiences are ${what}`, async () => {
     const { result } = await ask(
       [review({ authenticated: true, user, ...(reported && { audiences: reported }) })],
       {

@@ -156,7 +156,7 @@ function resultOf(
   audiences: readonly string[],
   { served }: TokenWebhookOptions,
 ): TokenResult {
-  // limit: each list has at most AUDIENCES_MAX entries, or those of the server, so it is short
+  // limit: each list contains at most AUDIENCES_MAX audiences, or the few audiences of the server.
   const shared = (reported.length === 0 ? served : reported).filter((audience) =>
     audiences.includes(audience),
   )

@@ -10,7 +10,7 @@ import { readVerbs } from '../../api/verbs.ts'
 import type { AbacRule } from '../../config/files/abac.ts'
 import { allowed, type Authorizer, type Rights } from './authorizer.ts'
 
-/** Maximum number of a user's policies that an explanation lists. */
+/** Maximum number of policies that an explanation lists for a user. */
 const POLICIES_MAX = 10
 
 const notMatched: AccessDecision = { verdict: 'no-opinion', reason: 'No policy matched.' }

@@ -47,8 +47,8 @@ export type Authorizer = {
   readonly authorize: Authorize
   readonly rightsOf: (user: User, namespace: string, waiting: RightsRequest) => MaybePromise<Rights>
   /**
-   * Explains what a decision is based on, or what would be needed for a different decision. Absent
-   * if the authorizer has nothing to add to the reason of the decision.
+   * Explains why an authorizer made its decision, or what would be needed for a different decision.
+   * Absent if the authorizer has nothing to add to the reason of the decision.
    */
   readonly explain?: (
     user: User,

@@ -40,7 +40,7 @@ const may = (resourceNames: readonly string[]): Fields => ({
 const names = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, at) => `${prefix}${at}`)
 
-test('the rights of a user with large roles are complete up to a number of entries', async () => {
+test('a list of rights contains all rules of large roles, up to a number of entries', async () => {
   const roles = Array.from({ length: 6 }, () => [may(names(80_000, ''))])
   const all = await rightsOf(indexOf(...roles.slice(0, 4)))
   assert.deepEqual([all.resourceRules.length, all.incomplete], [4, false])
@@ -53,7 +53,7 @@ test('the rights of a user with large roles are complete up to a number of entri
   )
 })
 
-test('the rights of a user with long names are complete up to a number of bytes', async () => {
+test('a list of rights contains rules with long names, up to a number of bytes', async () => {
   const long = 'x'.repeat(1_000_000)
   const roles = Array.from({ length: 5 }, (_, at) => [may([`${long}${at}`])])
   const { resourceRules, incomplete, evaluationError } = await rightsOf(indexOf(...roles))
@@ -61,14 +61,14 @@ test('the rights of a user with long names are complete up to a number of bytes'
   assert.match(evaluationError ?? '', /at most 400000 entries and 3145728 bytes/)
 })
 
-test('the rights of a user with large roles are collected in slices', async () => {
+test('the rights of a user with large roles are collected in slices, between which other work can run', async () => {
   const rules = Array.from({ length: 60_000 }, (_, at) => may([`${at}`]))
   const index = indexOf(rules)
   const turns = await turnsDuring(async () => void (await rightsOf(index)))
   assert.ok(turns >= 5, `${turns} ticks`)
 })
 
-test('the rights of a user with large roles reserve memory, and end with the request', async () => {
+test('collecting the rights of a user with large roles reserves memory, and ends with the request', async () => {
   let reserved = 0
   const reserve = (bytes: number): void => void (reserved += bytes)
   await rightsOf(indexOf([may(['a'])]), { reserve })

@@ -131,7 +131,7 @@ for (const [text, error] of [
   ["authorizer.path(' ').check('get').allowed()", 'path must not be empty'],
   ["authorizer.group('').resource('').check('get').allowed()", 'resource must not be empty'],
 ] as const) {
-  test(`${text} results in the error "${error}"`, () => {
+  test(`the expression ${text} results in the error "${error}"`, () => {
     const { now, asked } = run(text, () => allow)
     assert.equal(valueOf(now()), error)
     assert.deepEqual(asked, [])

@@ -59,8 +59,8 @@ function indexFor(name: string): RoleIndex {
 }
 
 /**
- * Authorization modes, and for each list of modes the expected verdicts for a member of
- * system:masters, a user with a role, and a user without a role.
+ * Lists of authorization modes. For each list, the booleans are whether requests are allowed for a
+ * member of system:masters, for a user with a role, and for a user without a role.
  */
 const cases: readonly (readonly [readonly Mode[], readonly boolean[]])[] = [
   [['RBAC'], [true, true, false]],
@@ -77,7 +77,7 @@ const cases: readonly (readonly [readonly Mode[], readonly boolean[]])[] = [
   ],
 ]
 for (const [modes, expected] of cases) {
-  test(`${modes.join()} decides on a member of system:masters, a user with a role and a user without a role: ${expected.join()}`, async () => {
+  test(`mode ${modes.join()} decides on a member of system:masters, a user with a role and a user without a role: ${expected.join()}`, async () => {
     const withRole = createAuthorizer(modes, indexFor('o'))
     const without = createAuthorizer(modes, indexFor('somebody else'))
     const verdicts = [

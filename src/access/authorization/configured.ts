@@ -19,7 +19,7 @@ import { createWebhookAuthorizer } from './webhook.ts'
 
 /**
  * How long the clients of a replaced configuration stay open. Decisions in progress can still call
- * webhooks, with retries, for as long as the default request timeout.
+ * webhooks, including retries. They end within the default request timeout.
  */
 const LAST_CALLS_MS = 60_000
 
@@ -54,7 +54,8 @@ export class ConfiguredAuthorizers implements Disposable {
     try {
       this.chain.replace(this.#build(authorizers))
     } catch (error) {
-      // The new configuration cannot be used. The old chain stays in use, so keep its clients open.
+      // The new configuration cannot be used. Dispose only the new clients, because the old chain
+      // stays in use with the old clients.
       disposeAll(this.#clients)
       this.#clients = old
       throw error

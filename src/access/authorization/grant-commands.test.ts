@@ -31,7 +31,7 @@ test('for a request in a namespace, the commands create a Role and a RoleBinding
   )
 })
 
-test('for a request for a subresource of one object, the commands grant access to this subresource and name only', () => {
+test('for a request for a subresource of a named object, the commands grant access to this subresource of this object only', () => {
   const scale = { group: 'apps', plural: 'deployments', subresource: 'scale', name: 'web' }
   const [role] = grantCommands(
     userOf('alice'),
@@ -86,7 +86,7 @@ test('no commands are returned if kubectl would split a value at a comma and gra
     assert.deepEqual(grantCommands(userOf('a'), attributes), [])
 })
 
-test('a comma in the name of an object is allowed, because kubectl does not split names', () => {
+test('commands are returned for an object whose name contains a comma, because kubectl does not split object names', () => {
   assert.match(grantCommands(userOf('a'), resource({ name: 'x,y' }))[0] ?? '', /name=x,y$/)
 })
 

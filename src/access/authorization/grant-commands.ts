@@ -49,14 +49,14 @@ function ruleFlags(attributes: AccessAttributes): string | undefined {
 }
 
 /**
- * Matches control and format characters, which could hide a part of a command from a person who
- * reads it on a terminal.
+ * Matches control and format characters. On a terminal, they could hide a part of a command from
+ * its reader.
  */
 const hasControl = /\p{Cc}|\p{Cf}/u
 /**
- * Matches characters with which a command would allow more than the request. kubectl parses verbs,
- * resources and paths as CSV, so a command for the path `/a,/b` would allow both. An asterisk is a
- * wildcard in a rule.
+ * Matches characters that would let a command allow more than the request. kubectl parses verbs,
+ * resources and paths as CSV, so a command for the path `/a,/b` would allow both paths. An asterisk
+ * is a wildcard in a rule.
  */
 const isWider = /[",*]/
 

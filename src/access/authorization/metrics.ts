@@ -8,13 +8,20 @@ import type {
   Metrics,
 } from '../../lib/telemetry/metrics.ts'
 
-/** Buckets of webhook calls, in seconds: the defaults of Prometheus client libraries. */
+/**
+ * Bounds of the histogram buckets for webhook calls, in seconds: the defaults of Prometheus client
+ * libraries.
+ */
 const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Buckets of decisions, in seconds: from one millisecond to 16 seconds. */
+/**
+ * Bounds of the histogram buckets for decisions, in seconds, from one millisecond to 16 seconds.
+ */
 const attemptBounds = Array.from({ length: 15 }, (_, at) => 0.001 * 2 ** at)
-/** Buckets of changes to the node graph, in seconds: from 0.1 ms to 0.2 s. */
+/**
+ * Bounds of the histogram buckets for changes to the node graph, in seconds, from 0.1 ms to 0.2 s.
+ */
 const graphBounds = Array.from({ length: 12 }, (_, at) => 0.0001 * 2 ** at)
-/** Buckets of match conditions, in seconds, as in kube-apiserver. */
+/** Bounds of the histogram buckets for match conditions, in seconds, as in kube-apiserver. */
 const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 
 type AttemptSeries = { readonly attempts: Count; readonly seconds: Distribution }

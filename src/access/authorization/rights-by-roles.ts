@@ -11,15 +11,18 @@ import type { Rule } from '../rbac/rule.ts'
 import type { Rights } from './authorizer.ts'
 
 /**
- * Maximum number of listed rules, entries of rules, and bindings that are visited. It is far above
- * the number in a cluster with thousands of roles.
+ * Maximum number of rules that are listed, of entries of these rules, and of bindings that are
+ * visited. A cluster with thousands of roles stays far below this number.
  */
 const ENTRIES_MAX = 400_000
 /** Maximum length of the rules in JSON, which is the maximum length of an object in a request. */
 const BYTES_MAX = 3 << 20
 /** Memory of a visited binding, divided by RESERVED_TIMES. */
 const BINDING_BYTES = 10
-/** Number of bytes around the lists of a rule, and around an entry. */
+/**
+ * Number of bytes that the JSON of a rule contains in addition to its entries, and that the JSON of
+ * an entry contains in addition to its characters.
+ */
 const RULE_BYTES = 80
 const ENTRY_BYTES = 3
 /**
@@ -28,8 +31,7 @@ const ENTRY_BYTES = 3
  */
 const RESERVED_TIMES = 4
 /**
- * Minimum length of the rules for which memory is reserved. Longer rules reserve memory in steps of
- * this length.
+ * Memory is reserved in steps of this number of bytes. Shorter lists of rules reserve no memory.
  */
 const RESERVED_BYTES = 64 << 10
 /** Number of entries that are read in one step. */
@@ -105,7 +107,9 @@ class ListedRules {
     if (nonResourceURLs.length > 0) this.#nonResourceRules.push({ verbs, nonResourceURLs })
   }
 
-  /** Whether the current step is over, so that the caller should yield. Begins the next step. */
+  /**
+   * Whether the current step is over, so that the caller should yield. If so, begins the next step.
+   */
   isStepOver(): boolean {
     if (this.#entries < this.#stepEnd) return false
     this.#stepEnd = this.#entries + STEP_ENTRIES

@@ -70,8 +70,9 @@ const HINT_LENGTH_MAX = 1000
 const explanations = { kind: 'path', verb: 'get', path: '/debug/authorization' } as const
 
 /**
- * Returns the commands that allow a rejected request. Returns an empty list unless roles allow the
- * caller (not the impersonated user) to read explanations. Webhooks are not called.
+ * Returns the commands that would allow a rejected request. Returns an empty list unless the roles
+ * of the caller (not of the impersonated user) allow it to read explanations. Webhooks are not
+ * called.
  */
 export function hintsFor(
   links: readonly Link[],

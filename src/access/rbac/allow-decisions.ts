@@ -1,6 +1,6 @@
 /**
- * Caches one decision per binding: the decision that the binding allows a request. The reason in
- * the decision then need not be formatted for each request.
+ * Caches one decision for each binding: that a request is allowed because of this binding. Thus the
+ * reason, which is a part of the decision, is not formatted for each request.
  */
 import type { AccessDecision } from '../../api/access.ts'
 import { quote } from '../../api/quote.ts'
@@ -13,13 +13,12 @@ const DECISIONS_MAX = 4096
 type CachedDecision = { readonly subject: Subject; readonly decision: AccessDecision }
 
 export class AllowDecisions {
-  /** The decision for the subject that matched when the binding was last used. */
+  /** For each binding, the decision for the subject that matched most recently. */
   readonly #known = new Map<Binding, CachedDecision>()
 
   /**
-   * Returns the decision that the binding allows a request of this subject. Returns the cached
-   * object if the previous call for the binding had the same subject. `role` is the role of the
-   * binding.
+   * Returns the decision that a request is allowed because the binding grants the role to this
+   * subject. Returns the cached object if the previous call for the binding had the same subject.
    */
   of(binding: Binding, role: Role, subject: Subject): AccessDecision {
     const known = this.#known.get(binding)

@@ -68,7 +68,8 @@ function verdictOf(rules: readonly Fields[], attributes: AccessAttributes): bool
   role(index, '/r', ...rules)
   bind(index, '/b', 'ClusterRole/r', person())
   const short = authorizeByRoles(index, alice, attributes).verdict === 'allow'
-  // The decision must be the same for a long role, whose rules are looked up by resource.
+  // Repeat the check with a long role, whose rules are looked up by resource. The decision must be
+  // the same.
   const others = Array.from({ length: 40 }, (_, at) => may('dance', `others${at}`))
   role(index, '/r', ...others, ...rules, ...others)
   assert.equal(authorizeByRoles(index, alice, attributes).verdict === 'allow', short)
@@ -184,7 +185,7 @@ const cases: readonly (readonly [
   ],
 ]
 for (const [name, rule, covered, others] of cases) {
-  test(`in a rule, ${name}`, () => {
+  test(`in a rule of a role, ${name}`, () => {
     for (const attributes of covered)
       assert.ok(verdictOf([rule], attributes), JSON.stringify(attributes))
     for (const attributes of others)
@@ -317,7 +318,7 @@ test('changes to and deletions of roles and bindings take effect, and the index 
   assert.deepEqual(index.size, { roles: 0, bindings: 0, namespaces: 0 })
 })
 
-test('heldRules returns all rules of a user, once per binding or once per role', () => {
+test('heldRules returns all rules of a user, either once per binding or once per role', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'), may('list', 'pods'))
   bind(index, '/b', 'ClusterRole/r', group('dev'), person())

@@ -51,17 +51,19 @@ export type HeldOptions = {
    */
   readonly namespace: string
   /**
-   * How often to list a role that several bindings reference: once, or once per binding as in a
-   * SelfSubjectRulesReview.
+   * How often the rules of a role are returned if several bindings reference the role: once, or
+   * once per binding as in a SelfSubjectRulesReview.
    */
   readonly each: 'role' | 'binding'
-  /** Collects the roles that bindings of the user reference but that do not exist. */
+  /**
+   * Collects messages about roles that do not exist although bindings of the user reference them.
+   */
   readonly errors: ResolutionErrors
 }
 
 /**
- * Yields the rules of each role that applies to the user in a namespace. Yields an empty list where
- * the caller can pause.
+ * Yields the rules of each role that applies to the user in a namespace. Between the roles, yields
+ * empty lists, at which the caller can pause.
  */
 export function* heldRules(
   index: RoleIndex,

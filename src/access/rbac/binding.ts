@@ -73,8 +73,8 @@ export const firstSubject = ({ subjects }: Binding, user: User): Subject | undef
   subjects instanceof SubjectList ? subjects.firstFor(user) : subjects
 
 /**
- * Sets of groups, by list of groups. Requests with the same client certificate or cached token
- * share one list, so its set is built only once.
+ * Sets of groups, keyed by the list of groups. Requests with the same client certificate or cached
+ * token share one list, so its set is built only once.
  */
 const groupSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 

@@ -20,8 +20,8 @@ const mallory: User = { name: 'mallory', uid: '', groups: ['system:authenticated
 const everything = [may('*', '*', { apiGroups: ['*'] }), { verbs: ['*'], nonResourceURLs: ['*'] }]
 
 /**
- * Creates an index in which the user mallory has these permissions in the namespace n, or in the
- * whole cluster.
+ * Creates an index in which the user mallory has these permissions in the namespace n or, if
+ * `namespace` is empty, in the whole cluster.
  */
 function world(held: readonly Fields[], namespace = 'n'): RoleIndex {
   const index = new RoleIndex()
@@ -202,7 +202,7 @@ test('a role labeled for aggregation cannot grant permissions that its author la
   )
 })
 
-test('an update is checked unless it changes only owner references or finalizers', async () => {
+test('the escalation check covers every update, except changes of only owner references or finalizers', async () => {
   const index = world([writes])
   const current = roleOf([may('get', 'pods')])
   const resource = 'roles'
@@ -224,7 +224,7 @@ test('an update is checked unless it changes only owner references or finalizers
   )
 })
 
-test('escalate is authorized for the name in the path, and bind for the role of the binding', async () => {
+test('the verb escalate is authorized for the name in the path, and the verb bind for the role of the binding', async () => {
   const escalate = may('escalate', 'roles', { apiGroups: [group], resourceNames: ['r'] })
   const bind = may('bind', 'roles', { apiGroups: [group], resourceNames: ['pods'] })
   const object = roleOf([may('get', 'pods')])
@@ -257,7 +257,7 @@ test('escalate is authorized for the name in the path, and bind for the role of 
   )
 })
 
-test('members of system:masters are not checked', async () => {
+test('the escalation check is skipped for members of system:masters', async () => {
   const user = { name: 'root', uid: '', groups: ['system:masters'] }
   const index = world([])
   assert.equal(
@@ -278,7 +278,7 @@ const largeRules = (count: number, first: number): Fields[] => {
   )
 }
 
-test('the check of large roles stops at a limit, and the error names the limit', async () => {
+test('the escalation check of large roles stops at a limit, and the error names the limit', async () => {
   const index = world([writes, ...largeRules(3_000, 0)])
   const before = process.threadCpuUsage()
   const object = roleOf(largeRules(3_000, 1))
@@ -290,7 +290,7 @@ test('the check of large roles stops at a limit, and the error names the limit',
   assert.ok(user < 20_000_000, `${user} µs`)
 })
 
-test('the check of large roles ends when the request ends', async () => {
+test('the escalation check of large roles ends when the request ends', async () => {
   const index = world([writes, ...largeRules(3_000, 0)])
   const ending = new AbortController()
   const reason = new Error('the client has disconnected')
@@ -303,7 +303,7 @@ test('the check of large roles ends when the request ends', async () => {
   assert.ok(user < 500_000, `${user} µs`)
 })
 
-test('the check reserves memory only for entries that it compares', async () => {
+test('the escalation check reserves memory only for list entries that it compares', async () => {
   const names = Array.from({ length: 100_000 }, (_, at) => `name${at}`)
   const index = world([writes, may('get', 'secrets', { resourceNames: names })])
   let reserved = 0

@@ -26,8 +26,7 @@ import type { RoleIndex } from './role-index.ts'
 import type { Rule } from './rule.ts'
 
 /**
- * Maximum length of the list of missing permissions in a message, because names in the list can be
- * long.
+ * Maximum length of the list of missing permissions in a message. The list can contain long names.
  */
 const LIST_CHARACTERS_MAX = 64 * 1024
 
@@ -41,7 +40,7 @@ export type Grant = {
   readonly object: KubeObject
   /** The stored object; undefined if the object does not exist yet. */
   readonly current: KubeObject | undefined
-  /** Ends the check when the request ends. */
+  /** Aborts the check when the request ends. */
   readonly signal: AbortSignal
   /**
    * Divides work on the object into parts. Undefined if the object is small. Rejects when the
@@ -96,7 +95,10 @@ async function confirmRole(options: ConfirmGrantOptions, grant: Grant): Promise<
     throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
-/** Runs work on the object of the request, in parts if the object is large. */
+/**
+ * Processes the object of the request. A large object is processed in parts, between which other
+ * work can run.
+ */
 const work = <T>({ inParts }: Grant, run: () => T): MaybePromise<T> =>
   inParts === undefined ? run() : inParts(run)
 

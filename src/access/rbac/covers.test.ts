@@ -106,10 +106,11 @@ const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[
   ['a rule without verbs requires nothing', [], may('get', 'pods', { verbs: [] }), []],
 ]
 for (const [name, held, wanted, expected] of cases) {
-  test(`missingRights: ${name}`, async () => assert.deepEqual(await lacks(held, wanted), expected))
+  test(`missingRights compares two lists of rules: ${name}`, async () =>
+    assert.deepEqual(await lacks(held, wanted), expected))
 }
 
-test('two rules that each cover a part of a rule do not cover the whole rule', async () => {
+test('a rule is not covered as a whole by two rules that each cover a part of it', async () => {
   const held = [
     may('get', 'pods', { apiGroups: ['a'] }),
     may('get', 'services', { apiGroups: ['b'] }),
@@ -120,7 +121,7 @@ test('two rules that each cover a part of a rule do not cover the whole rule', a
   )
 })
 
-test('the comparison stops at a limit if the lists of a rule multiply to billions of permissions', async () => {
+test('the comparison of rules stops at a limit if the lists of a rule multiply to billions of permissions', async () => {
   const many = Array.from({ length: 2_000 }, (_, at) => `x${at}`)
   const wanted = may('get', 'pods', { verbs: many, resources: many, apiGroups: many })
   const beforeMs = performance.now()
@@ -129,7 +130,7 @@ test('the comparison stops at a limit if the lists of a rule multiply to billion
   assert.ok(performance.now() - beforeMs < 60_000)
 })
 
-test('many rules are compared in short slices of time', () => {
+test('a comparison of many rules is divided into short slices, between which other work can run', () => {
   const held = Array.from({ length: 6_000 }, (_, at) => may('get', `x${at}`))
   const steps = missingRights([held], [...held.toReversed(), may('get', 'y')])
   let longestMs = 0
@@ -145,7 +146,7 @@ test('many rules are compared in short slices of time', () => {
   assert.ok(longestMs < 500, `${longestMs} ms`)
 })
 
-test('a list with many entries is converted a few at a time', () => {
+test('a list with many entries is converted in steps of a few entries', () => {
   const names = Array.from({ length: 400_000 }, (_, at) => `x${at}`)
   const rule = may('get', 'pods', { resourceNames: names })
   let count = 0
@@ -188,10 +189,10 @@ test('a long name that many missing permissions share is shortened in the messag
   assert.equal(line, `{APIGroups:[""], Resources:[${shown}], Verbs:[${shownVerbs}]}`)
 })
 
-test('missing permissions are formatted a few at a time', () => {
+test('missing permissions are formatted in steps of a few permissions', () => {
   const rights = Array.from({ length: 1_000 }, (_, at) => may('get', `x${at}`))
   let count = 0
   for (const _ of describeRights(rights)) count++
-  // Each permission is first joined with others and then formatted.
+  // Each missing permission takes two steps: it is first joined with others and then formatted.
   assert.ok(count >= 200, `${count} steps`)
 })

@@ -1,8 +1,9 @@
 /**
- * Determines which permissions of one list of rules are missing in another list. Used by the
- * escalation check and by the reconciliation of default roles. Each rule is split into single
- * permissions. A permission is a verb with a group, a resource and, if the rule has names, a name;
- * or a verb with a path.
+ * Determines which permissions of one list of rules are missing in another list. The escalation
+ * check and the reconciliation of default roles use it.
+ *
+ * Each rule is split into single permissions. A permission is either a verb with a path, or a verb
+ * with a group, a resource and, if the rule has names, a name.
  */
 import { quoteWhole } from '../../api/quote.ts'
 import { shownItems } from '../../api/go-value.ts'
@@ -28,7 +29,10 @@ export const COMPARED_ENTRIES_MAX = 50_000_000
 const MISSING_MAX = 1_000
 /** Maximum size of a rule that is compared as a whole, in list entries. */
 const WHOLE_MAX = 1_000
-/** Number of entries that are compared for a permission: the verb, group, resource and name. */
+/**
+ * Number of list entries that count as compared when a permission is compared: the verb, group,
+ * resource and name.
+ */
 const RIGHT_ENTRIES = 4
 /**
  * Maximum length of a name in a message. A thousand missing permissions can share a name of
@@ -53,8 +57,8 @@ export type CoversOptions = {
 }
 
 /**
- * Returns the wanted permissions that no role grants. `held` contains one list of rules for each
- * role, and is read only as far as necessary.
+ * Returns those permissions of the `wanted` rules that no role grants. `held` contains one list of
+ * rules for each role of the user, and is read only as far as necessary.
  */
 export function* missingRights(
   held: Iterable<readonly Rule[]>,
@@ -77,7 +81,8 @@ export function* missingRights(
   const owners = new Owners(held, numbers, compared)
   const rights: Rule[] = []
   for (const rule of wantedRules) {
-    // In most cases, a single rule in `held` covers the whole rule, so first compare whole rules.
+    // In most cases, a single rule of the user covers the whole rule, so whole rules are compared
+    // first.
     if (isShort(rule) && (yield* owners.cover((owner) => owners.coversWhole(owner, rule)))) continue
     for (const right of rightsOf(rule)) {
       const isHeld = yield* owners.cover((owner) => owners.covers(owner, right))
@@ -95,7 +100,7 @@ class Owners {
   readonly #compared: ComparedEntries
   readonly #numbers: RuleNumbers
   readonly #rest: Iterator<HeldRule | undefined>
-  /** The converted rules that can cover a wanted permission. */
+  /** The converted rules of the user that can cover a permission of the `wanted` rules. */
   readonly #rules: HeldRule[] = []
 
   constructor(held: Iterable<readonly Rule[]>, numbers: RuleNumbers, compared: ComparedEntries) {
@@ -104,7 +109,10 @@ class Owners {
     this.#rest = this.#convert(held)
   }
 
-  /** Whether a rule passes the test. Does not read further rules if the limit is reached. */
+  /**
+   * Whether one of the user's rules passes the test. Stops without reading further rules if the
+   * limit is reached.
+   */
   *cover(test: (owner: HeldRule) => boolean): Steps<boolean> {
     for (const owner of this.#rules) {
       if (test(owner)) return true
@@ -160,7 +168,7 @@ class Owners {
     return true
   }
 
-  /** Yields undefined where the work can pause. */
+  /** Converts the rules one by one. Yields undefined where the caller can pause. */
   *#convert(held: Iterable<readonly Rule[]>): Generator<HeldRule | undefined> {
     for (const rules of held) {
       // The source of the rules remembers which roles it has returned.
@@ -202,7 +210,8 @@ function* joinVerbs(rights: readonly Rule[]): Steps<readonly Rule[]> {
       ofPaths.push(right)
       continue
     }
-    // Names are compared as they are shown. The key would otherwise contain names of megabytes.
+    // Use the names as they are shown in messages. Otherwise the key would contain names of
+    // megabytes.
     const key = describeRule({ ...right, verbs: [] })
     const known = joined.get(key)
     if (known === undefined) joined.set(key, { ...right, verbs: [...right.verbs] })

@@ -31,7 +31,9 @@ const RULES_MAX = 1_000_000
  * grants in the whole list.
  */
 const NEAREST_MAX = 10
-/** Maximum number of entries shown for each list of a rule, and maximum length of an entry. */
+/**
+ * Maximum number of entries that are shown for each list of a rule, and maximum length of an entry.
+ */
 const ENTRIES_MAX = 20
 const ENTRY_CHARACTERS_MAX = 256
 
@@ -121,8 +123,8 @@ const isElsewhere = (binding: Binding, namespace: string): boolean =>
   binding.namespace !== '' && binding.namespace !== namespace
 
 /**
- * Returns the only difference between the rule and the request, or undefined if the number of
- * differences is not one.
+ * Returns the attribute in which the rule and the request differ, or undefined unless they differ
+ * in exactly one attribute.
  */
 function differenceOf(rule: Rule, question: Question, isInOther: boolean): Difference | undefined {
   const hasVerb = hasOrAll(rule.verbs, question.verb)

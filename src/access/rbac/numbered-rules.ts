@@ -1,8 +1,10 @@
 /**
- * Rules for the escalation check, with numbers instead of strings. Only the strings of the wanted
- * rules have numbers. The other entries of a held rule are left out, because they cannot cover a
- * wanted permission. Thus the check needs no memory for them, and the time of a comparison does not
- * depend on the length of strings.
+ * Converts rules for the escalation check: strings are replaced by numbers. `wanted` rules are
+ * those that the user wants to grant. `held` rules are those that the user has.
+ *
+ * Only the strings of the `wanted` rules get numbers. All other strings of `held` rules are left
+ * out, because they cannot cover a permission of a `wanted` rule. Thus they need no memory, and the
+ * time of a comparison does not depend on the length of strings.
  */
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { type Rule, urlPrefixOf } from './rule.ts'
@@ -11,7 +13,7 @@ import { type Rule, urlPrefixOf } from './rule.ts'
 const SCAN_MAX = 16
 /** Number of compared entries in one step. A step takes a few tens of microseconds. */
 const STEP_ENTRIES = 1024
-/** Number of characters that take as long to read as an entry takes to compare. */
+/** Number of characters that take as long to read as the comparison of one list entry. */
 const ENTRY_CHARACTERS = 256
 /** Number of compared entries that take as long as matching a path with a pattern. */
 const PATH_ENTRIES = 4
@@ -25,7 +27,10 @@ const STORED_BYTES = 64
  */
 const RESERVED_ENTRIES = 16_384
 
-/** Counts the entries of lists that a check has compared, and reserves memory for stored ones. */
+/**
+ * Counts the list entries that a check has compared. Also reserves memory for the entries that it
+ * stores.
+ */
 export class ComparedEntries {
   readonly #max: number
   readonly #reserve: (bytes: number) => void
@@ -33,7 +38,7 @@ export class ComparedEntries {
   #stored = 0
   #stepEnd = STEP_ENTRIES
 
-  /** `reserve` reserves memory. It throws if there is not enough memory. */
+  /** `reserve` is called to reserve memory. It throws if there is not enough memory. */
   constructor(max: number, reserve: (bytes: number) => void) {
     this.#max = max
     this.#reserve = reserve
@@ -56,7 +61,9 @@ export class ComparedEntries {
     if (++this.#stored % RESERVED_ENTRIES === 0) this.#reserve(RESERVED_ENTRIES * STORED_BYTES)
   }
 
-  /** Whether the current step is over, so that the caller should yield. Begins the next step. */
+  /**
+   * Whether the current step is over, so that the caller should yield. If so, begins the next step.
+   */
   isStepOver(): boolean {
     if (this.#count < this.#stepEnd) return false
     this.#stepEnd = this.#count + STEP_ENTRIES
@@ -66,10 +73,16 @@ export class ComparedEntries {
 
 export type WantedRule = { readonly [list in keyof Rule]: readonly number[] }
 
-/** The entries of a list that have numbers, or `all` for a list that matches any value. */
+/**
+ * The numbers of a list's entries, or `all` for a list that matches any value. Entries without a
+ * number are left out.
+ */
 export type NumberList = 'all' | readonly number[] | ReadonlySet<number>
 
-/** Like a rule, but the paths are the wanted paths that the patterns of the rule cover. */
+/**
+ * A converted rule of the user. Instead of its path patterns, it contains those paths of the
+ * `wanted` rules that the patterns match.
+ */
 export type HeldRule = { readonly [list in keyof Rule]: NumberList }
 
 export const hasNumber = (list: NumberList, number: number): boolean =>
@@ -82,7 +95,7 @@ export class RuleNumbers {
   readonly #compared: ComparedEntries
   readonly #numbers = new Map<string, number>()
   readonly #texts: string[] = []
-  /** The number of the pattern `*\/log`, by the number of a resource such as `pods/log`. */
+  /** Maps the number of a resource such as `pods/log` to the number of the pattern `*\/log`. */
   readonly #patterns = new Map<number, number>()
   readonly #paths = new Set<number>()
   readonly #star: number
@@ -102,7 +115,10 @@ export class RuleNumbers {
     return pattern !== undefined && hasNumber(list, pattern)
   }
 
-  /** Converts a wanted rule. All wanted rules must be converted before the first held rule. */
+  /**
+   * Converts a rule that the user wants to grant. Call this for all such rules before the first
+   * call of `held`.
+   */
   *wanted(rule: Rule): Steps<WantedRule> {
     const resources = yield* this.#numbersOf(rule.resources)
     for (const resource of resources) {
@@ -120,7 +136,10 @@ export class RuleNumbers {
     }
   }
 
-  /** Converts a held rule. Returns undefined if it covers no wanted permission. */
+  /**
+   * Converts a rule that the user has. Returns undefined if the rule covers no permission of the
+   * `wanted` rules.
+   */
   *held(rule: Rule): Steps<HeldRule | undefined> {
     const verbs = yield* this.#known(rule.verbs)
     if (isNone(verbs)) return undefined
@@ -177,7 +196,7 @@ export class RuleNumbers {
     return known.list
   }
 
-  /** Returns the wanted paths that the patterns cover. */
+  /** Returns those paths of the `wanted` rules that match one of the patterns. */
   *#covered(patterns: readonly string[]): Steps<NumberList> {
     const covered = new NumberCollection(this.#compared)
     for (const pattern of patterns) {
@@ -199,7 +218,7 @@ export class RuleNumbers {
   }
 }
 
-/** Collects different numbers, in an array while there are few of them. */
+/** Collects distinct numbers, in an array as long as there are only a few. */
 class NumberCollection {
   readonly #compared: ComparedEntries
   #few: number[] | undefined

@@ -32,7 +32,7 @@ function readRule(rule: Fields): Rule {
   }
 }
 
-/** Shared by all empty rules, because a role can contain a million empty rules. */
+/** One object for all empty rules, because a role can contain a million empty rules. */
 const emptyRule: Rule = {
   verbs: [],
   apiGroups: [],
@@ -55,7 +55,10 @@ export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
     }),
   )
 
-/** Reads the rules of a large role in steps. Returns the same rules as `keptRules`. */
+/**
+ * Reads the rules of a large role in steps, so that other work can run in between. Returns the same
+ * rules as `keptRules`.
+ */
 export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
   const { rules } = role
   const kept: Rule[] = []

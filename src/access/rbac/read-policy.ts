@@ -35,7 +35,7 @@ export function readPolicy(text: string, isOn: (gate: string) => boolean): Polic
     })
 }
 
-/** Whether a condition such as `Gate,!Other` is met. */
+/** Whether a condition such as `Gate,!Other` is met: `Gate` is on and `Other` is off. */
 const isMet = (gates: string, isOn: (gate: string) => boolean): boolean =>
   gates === '' ||
   gates.split(',').every((gate) => (gate.startsWith('!') ? !isOn(gate.slice(1)) : isOn(gate)))

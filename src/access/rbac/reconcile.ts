@@ -49,7 +49,7 @@ function allSubjects(current: Fields, wanted: Fields): Json {
 }
 
 async function roleContent(current: Fields, wanted: Fields): Promise<Fields> {
-  // Default roles are short, so the number of comparisons need not be limited.
+  // Default roles are short, so the comparison needs no limits.
   const noLimits = { comparedMax: Infinity, missingMax: Infinity }
   const { rights } = await inSlices(
     missingRights([readRules(current['rules'])], readRules(wanted['rules']), noLimits),

@@ -1,6 +1,6 @@
 /**
- * After any sequence of writes, the index must decide like a naive implementation that checks all
- * bindings and rules one by one.
+ * Tests that the index makes the same decisions as a naive implementation, which checks all
+ * bindings and rules one by one. The indexed objects change in random order.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

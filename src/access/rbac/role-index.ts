@@ -104,8 +104,8 @@ export class RoleIndex {
   }
 
   /**
-   * Yields the namespace and name of each existing role or binding: either only the cluster-scoped
-   * ones, or only the namespaced ones.
+   * Yields the namespace and name of each existing role or binding. `isOfCluster` selects either
+   * the cluster-scoped objects or the namespaced objects.
    */
   *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<RoleLocation> {
     for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
@@ -164,7 +164,7 @@ export class RoleIndex {
   }
 
   /**
-   * Updates the number of references to the roles. Counts the new reference first, so that a
+   * Updates the number of references to the roles. The new reference is counted first, so that a
    * missing role that both bindings reference stays in the index.
    */
   #replaceRole(before: Binding | undefined, after: Binding | undefined): void {

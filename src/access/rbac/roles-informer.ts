@@ -1,8 +1,8 @@
 /**
  * Keeps the index of roles and bindings current by watching the cache. When a client writes a role
- * or a binding, the response is sent only after the index contains the change (`informedStore`), so
- * that it applies to the client's next request. The escalation check first waits for the latest
- * state, no matter which server wrote it (`latest`).
+ * or a binding, the response is sent only after the index contains the change (`informedStore`).
+ * The change therefore applies to the client's next request. The escalation check first waits until
+ * the index contains the writes of all servers (`latest`).
  */
 import { type Fields, fieldsOf, type Json } from '../../api/object.ts'
 import type { InformerAccess } from '../../storage/cache/informer-by-name.ts'
@@ -67,8 +67,8 @@ export class RolesInformer implements AsyncDisposable {
   }
 
   /**
-   * Returns a store for a resource. The writes of this store resolve only when the index contains
-   * the change.
+   * Returns a store for a resource. A write to this store resolves only when the index contains the
+   * change.
    */
   informedStore(resource: RoleResource, store: ObjectStore): ObjectStore {
     return informedStore(store, () => this.#resources.get(resource))

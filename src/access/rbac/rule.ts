@@ -73,9 +73,9 @@ export const hasOrAll = (list: readonly string[], value: string): boolean =>
   has(list, value) || has(list, '*')
 
 /**
- * Whether a list in a rule covers a resource. `ofAny` is the pattern that covers the subresource in
- * any resource: an asterisk, a slash and the subresource. It is empty if the request is not for a
- * subresource.
+ * Whether a list of resources in a rule covers a resource. `ofAny` is the pattern for the
+ * subresource of any resource: an asterisk, a slash and the subresource. `ofAny` is empty if the
+ * request is not for a subresource.
  */
 export const coversResource = (list: readonly string[], resource: string, ofAny: string): boolean =>
   has(list, resource) || has(list, '*') || (ofAny !== '' && has(list, ofAny))

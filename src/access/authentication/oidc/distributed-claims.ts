@@ -18,8 +18,8 @@ export type VerifyAny = (token: string) => Promise<Fields>
 export type DistributedClaimsOptions = { readonly get: Get; readonly verify: VerifyAny }
 
 /**
- * Returns the claims of a token. If the claim named `claim` is distributed, fetches it from its
- * endpoint and adds it.
+ * Returns the claims of a token. If the claim named `claim` is distributed, fetches this claim from
+ * its endpoint and adds it to the result.
  */
 export async function expandClaim(
   claims: Fields,

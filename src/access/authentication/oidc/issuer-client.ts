@@ -87,8 +87,8 @@ export class IssuerClient implements Disposable {
       })
     })
     sent.on('error', fail)
-    // This client never requests a protocol upgrade. Without this handler, Node would close the
-    // connection without reporting an error.
+    // This client never requests a protocol upgrade. Without this handler, Node would close an
+    // upgraded connection without reporting an error.
     sent.once('upgrade', (_response, socket) => {
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))

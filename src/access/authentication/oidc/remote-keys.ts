@@ -13,8 +13,8 @@ import type { Get } from './issuer-client.ts'
 import { type IssuerKey, readKeySet } from './key-set.ts'
 
 /**
- * Keys that expire within this time are treated as expired when a token has an unknown key, as in
- * kube-apiserver.
+ * How long before their expiration keys are treated as expired when a token has an unknown key, as
+ * in kube-apiserver.
  */
 const EXPIRY_LEEWAY_MS = 30_000
 /**
@@ -24,8 +24,8 @@ const EXPIRY_LEEWAY_MS = 30_000
  */
 const FETCH_EVERY_MS = 500
 /**
- * Time after the last fetch at which expired keys are refreshed although they still verify a token.
- * kube-apiserver never does this.
+ * Minimum time between the last fetch and a refresh of expired keys that still verify a token.
+ * kube-apiserver never refreshes such keys.
  */
 const REFRESH_AFTER_MS = 10 * 60_000
 
@@ -71,8 +71,8 @@ export class RemoteKeys {
   #refreshOld(): void {
     const now = this.#options.time.monotonicMs()
     if (now < this.#expiresAtMs || now < this.#fetchedAtMs + REFRESH_AFTER_MS) return
-    // Set the time before the fetch, so that other tokens do not start a second fetch, and a failed
-    // fetch is retried after the same interval.
+    // Set the time before the fetch. Other tokens then do not start a second fetch, and a failed
+    // fetch is retried only after the interval.
     this.#fetchedAtMs = now
     this.#fetch().catch(() => undefined)
   }

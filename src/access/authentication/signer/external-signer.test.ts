@@ -75,7 +75,7 @@ test('a new key is fetched when the first token that it signed is verified, and 
   )
 })
 
-test('a new key that is excluded from discovery is rejected even for the first token', async () => {
+test('a token that is signed with a key excluded from discovery is rejected, even if the key is new', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()

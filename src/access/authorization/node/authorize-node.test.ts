@@ -139,7 +139,7 @@ for (const [question, wanted] of cases)
   test(`a request "${question}" from a node results in "${wanted}"`, () =>
     assert.equal(ask(question), wanted))
 
-test('a user is a node only if both the user name and the group are those of a node', () => {
+test('a user is a node only if the user name has the prefix of nodes and the groups contain the group of nodes', () => {
   assert.equal(ask('get nodes n', { groups: ['system:node'] }), '')
   assert.equal(ask('get nodes n', { user: 'n' }), '')
   assert.equal(ask('get nodes n', { user: 'system:node:' }), 'unknown node for user "system:node:"')
@@ -150,7 +150,7 @@ test('a user is a node only if both the user name and the group are those of a n
   )
 })
 
-test('without AuthorizeNodeWithSelectors, a node can read all nodes and pods', () => {
+test('if the gate AuthorizeNodeWithSelectors is off, a node can read all nodes and pods', () => {
   const gates = withOff('AuthorizeNodeWithSelectors')
   for (const question of [
     'list nodes',
@@ -165,7 +165,7 @@ test('without AuthorizeNodeWithSelectors, a node can read all nodes and pods', (
   assert.equal(ask('get secrets a/of-m', { gates }), unrelated)
 })
 
-test('with KubeletServiceAccountTokenForCredentialProviders, a node can read the service accounts of its pods', () => {
+test('if the gate KubeletServiceAccountTokenForCredentialProviders is on, a node can read the service accounts of its pods', () => {
   const gates = withOn('KubeletServiceAccountTokenForCredentialProviders')
   assert.equal(ask('get serviceaccounts a/sa', { gates }), 'allow')
   assert.equal(ask('get serviceaccounts a/sb', { gates }), unrelated)

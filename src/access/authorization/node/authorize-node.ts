@@ -118,8 +118,8 @@ const authorizeLease: Decide = (_, node, { verb, namespace, name }) => {
   if (namespace !== leaseNamespace) {
     return because(`can only access leases in the ${quote(leaseNamespace)} system namespace`)
   }
-  // Authorizers do not know the name of a new object. The NodeRestriction admission plugin checks
-  // it.
+  // For a create request, the name of the new object is not known here. The NodeRestriction
+  // admission plugin checks it.
   if (verb === 'create' || name === node) return allowed
   return because('can only access node lease with the same name as the requesting node')
 }

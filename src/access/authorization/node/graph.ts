@@ -62,8 +62,8 @@ export class NodeGraph {
   readonly #pods = new Map<string, Pod>()
   readonly #volumes = new Map<string, VolumeContent>()
   /**
-   * For each claim, the names of the volumes that are bound to it. There is more than one only if
-   * old volumes still refer to the claim.
+   * For each claim, the names of the volumes that are bound to it. A claim has more than one volume
+   * only if old volumes still refer to it.
    */
   readonly #volumesOfClaim = new Map<string, Set<string>>()
   readonly #attachments = new Map<string, string>()
@@ -122,7 +122,7 @@ export class NodeGraph {
     setOrDelete(this.#slices, name, node)
   }
 
-  /** The names of all objects of one kind in the graph. */
+  /** Returns the names of all objects of one kind in the graph. */
   names(what: 'pods' | 'volumes' | 'attachments' | 'slices'): Iterable<string> {
     switch (what) {
       case 'pods':

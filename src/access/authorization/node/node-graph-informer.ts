@@ -25,7 +25,8 @@ import {
 
 export type NodeGraphInformerOptions = {
   /**
-   * Returns access to a resource in any served version, or undefined if the resource is not served.
+   * Returns access to a resource in any served version, or undefined if no version of the resource
+   * is served.
    */
   readonly accessOf: (group: string, plural: string) => InformerAccess | undefined
   readonly log: Log
