@@ -15,7 +15,7 @@ import type { Operation } from './handled-operations.ts'
 import { MeasuredStep, Stopwatch } from './measured-step.ts'
 import { AdmissionMetrics } from './metrics.ts'
 
-/** API group of webhook configurations and admission policies. */
+/** API group that contains webhook configurations and admission policies. */
 export const admissionGroup = 'admissionregistration.k8s.io'
 
 /** The request that plugins process. The user and the warnings are in `context`. */
@@ -28,8 +28,8 @@ export type Attributes = {
   /** Name of the object. Empty if the name is not generated yet, and for a deletecollection. */
   readonly name: string
   /**
-   * Object that the request would store; undefined for a delete. For a CONNECT, the object that
-   * contains the options.
+   * Object that the request would store; undefined for a delete. For a CONNECT, the options of the
+   * request, which are also an object.
    */
   readonly object: KubeObject | undefined
   /** The stored object; undefined for a create. */
@@ -38,8 +38,8 @@ export type Attributes = {
   /** CreateOptions, UpdateOptions or DeleteOptions; undefined for a CONNECT. */
   readonly options: () => Fields | undefined
   /**
-   * Schema of `object` and `oldObject`. The schema of the resource, unless the subresource has its
-   * own kind.
+   * Schema of `object` and `oldObject`. This is the schema of the resource, unless the subresource
+   * has its own kind.
    */
   readonly shape: () => ObjectSchema
   readonly context: RequestContext
@@ -51,7 +51,7 @@ export type Attributes = {
 
 /**
  * Objects that the plugins of a step share. `namespace` is the namespace of the request's object,
- * read from the cache.
+ * as read from the cache.
  */
 export type PreloadedObjects = { namespace?: KubeObject }
 
@@ -85,8 +85,8 @@ export class Rounds {
 }
 
 /**
- * Returns the resource for error messages, including the subresource: `pods`, `deployments.apps`,
- * `pods/resize`.
+ * Returns the resource as error messages name it, including the subresource: `pods`,
+ * `deployments.apps`, `pods/resize`.
  */
 export function targetOf({ resource, subresource }: Attributes): string {
   const name = nameOf(resource)
@@ -97,7 +97,8 @@ const nameOf = ({ group, plural }: Resource): string =>
   group === '' ? plural : `${plural}.${group}`
 
 /**
- * Returns the name for error messages. If the name is not generated yet, returns the generateName.
+ * Returns the object name for error messages. If the name is not generated yet, returns the
+ * generateName.
  */
 export function shownName({ name, object }: Attributes): string {
   const { name: given = '', generateName = '' } = object?.metadata ?? {}
@@ -128,8 +129,8 @@ export class Admission {
   readonly #metrics: AdmissionMetrics
   readonly #monotonicMs: () => number
   /**
-   * Chains by resource and operation. Most plugins handle only one kind, so the chains of other
-   * kinds do not include them.
+   * Chains of plugins, by resource and operation. Most plugins handle only one kind, so the chains
+   * of other kinds leave them out.
    */
   readonly #chains = new WeakMap<Resource, Partial<Record<Operation, Chain>>>()
 
@@ -150,7 +151,7 @@ export class Admission {
       if (!rounds.needsSecond) return object
       rounds.isSecond = true
       // Webhooks may have taken seconds, so objects that plugins read in the first round may be
-      // stale.
+      // outdated.
       return mutateOnce({ ...attributes, object, known: {} }, step, { rounds, watch })
     })
     return thenMaybe(mutated, (object) => {

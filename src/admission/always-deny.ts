@@ -1,6 +1,6 @@
 /**
- * Rejects every write, including those of the server itself. It is meant for tests, and deprecated
- * in kube-apiserver.
+ * Rejects every write, including those of the server itself. The plugin is meant for tests. It is
+ * deprecated in kube-apiserver.
  */
 import { type Attributes, type Plugin, refusal } from './admission.ts'
 

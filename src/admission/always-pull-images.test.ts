@@ -28,7 +28,7 @@ test('all containers and image volumes of a new pod get the pull policy Always',
   })
 })
 
-test('an update is changed only if it adds a new image, and subresources are never changed', async () => {
+test('AlwaysPullImages changes an update only if it adds a new image, and never changes a subresource', async () => {
   const oldObject = pod({ containers: [container('c'), container('d', { image: 'i:2' })] })
   const update = (spec: Fields, subresource = '') =>
     admit(alwaysPullImages, {
@@ -51,7 +51,7 @@ test('an update is changed only if it adds a new image, and subresources are nev
 const refusal = (at: number): string =>
   `pods "p" is forbidden: spec.containers[${at}].imagePullPolicy: Unsupported value: "Never": supported values: "Always"`
 
-test('a pull policy that a webhook changed afterwards is rejected without a reason in the Status', async () => {
+test('a pull policy that a webhook changed after the plugin ran is rejected, and the Status has no reason', async () => {
   const object = pod({
     containers: [container('c', never), container('d', always), container('e', never)],
   })

@@ -1,7 +1,7 @@
 /**
  * Makes all containers and image volumes of pods always pull their images. Otherwise a pod could
- * use a private image without credentials after another pod has pulled it to the node. An update
- * that adds no new image is not checked.
+ * use a private image without credentials after another pod has pulled the image to the node. An
+ * update that adds no new image is not checked.
  */
 import { aggregate } from '../api/aggregate.ts'
 import { unclassified } from '../api/errors.ts'

@@ -7,8 +7,8 @@ import type { User } from '../api/user.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 
 /**
- * Queries the authorizers. `waiting` is the request that is being admitted; its signal aborts the
- * check.
+ * Asks the authorizers whether a user has access. `waiting` is the request that is being admitted;
+ * its signal aborts the check.
  */
 export type AskAuthorizer = (
   user: User,

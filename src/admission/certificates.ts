@@ -30,8 +30,8 @@ const group = 'certificates.k8s.io'
 const requests = `certificatesigningrequests.${group}`
 
 /**
- * Resolves to whether the user may use the signer. Access can be granted to a single signer, or to
- * all signers of a domain.
+ * Resolves to whether the user may use the signer. A user can be granted access to a single signer,
+ * or to all signers of a domain.
  */
 async function mayUseSigner(
   mayDo: MayDo,

@@ -1,6 +1,7 @@
 /**
- * Finds the default class of a kind, which is marked with an annotation. If several classes are
- * marked, selects the newest one; among equally new ones, the first by name.
+ * Finds the default class of a kind. A default class is marked with an annotation. If several
+ * classes are marked, selects the newest one. If several of them have the same age, selects the
+ * first one by name.
  */
 import type { KubeObject } from '../api/object.ts'
 

@@ -40,7 +40,7 @@ test('a bucket allows a burst and then refills at its rate', async () => {
   assert.notEqual(await world.outcome(event()), 'fine')
 })
 
-test('dry runs and deletes do not consume tokens', async () => {
+test('dry runs and deletes of Events do not consume tokens', async () => {
   const world = new EventRateLimitFixture({})
   for (let count = 0; count < 3; count++)
     assert.equal(await world.outcome(event({}, { isDryRun: true })), 'fine')
@@ -78,7 +78,7 @@ test('the error names every limit that is exceeded', async () => {
   assert.equal(await world.outcome(event()), `429 Too many requests: ${reached}`)
 })
 
-test('the least recently used bucket is dropped', async () => {
+test('when there are too many buckets, the least recently used one is dropped', async () => {
   const world = new EventRateLimitFixture({ type: 'Namespace', bucketsMax: 2 })
   const long = 'a'.repeat(100_000)
   for (const namespace of [long, 'b', long, 'c']) await world.outcome(event({}, { namespace }))

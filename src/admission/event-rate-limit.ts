@@ -25,7 +25,7 @@ export function createEventRateLimit(
       const { operation, isDryRun } = attributes
       if (isDryRun || (operation !== 'CREATE' && operation !== 'UPDATE')) return
       const nowMs = clock.monotonicMs()
-      // Each limit consumes a token, even if another limit rejects the event.
+      // An event consumes a token of each limit, even if another limit rejects the event.
       const reached = enforced.flatMap(({ type, buckets }) => {
         const key = keyOf[type](attributes)
         return buckets.take(key, nowMs) ? [] : [`limit reached on type ${type} for key ${key}`]
@@ -47,8 +47,8 @@ const keyOf: { readonly [type in EventLimit['type']]: (attributes: Attributes) =
 }
 
 /**
- * Token buckets by key. When there are too many, the least recently used bucket is dropped. Its key
- * then starts with a full bucket again.
+ * Token buckets by key. When there are too many buckets, the least recently used one is dropped. If
+ * its key occurs again, it gets a full bucket.
  */
 class Buckets {
   readonly #limit: EventLimit
@@ -61,7 +61,8 @@ class Buckets {
 
   take(key: string, nowMs: number): boolean {
     const { burst, perSecond, bucketsMax } = this.#limit
-    // The key may be a slice of a long path, which the bucket would retain in memory.
+    // Copy the key. It may be a slice of a long path, which the bucket would otherwise retain in
+    // memory.
     const kept = ownText(boundedKey(key))
     const bucket = this.#buckets.get(kept) ?? new TokenBucket(burst, perSecond, nowMs)
     this.#buckets.delete(kept)

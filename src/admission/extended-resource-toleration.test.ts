@@ -27,7 +27,7 @@ test('a pod tolerates the taints of its extended resources, and the tolerations 
   assert.equal(await tolerations({ containers: [requesting('cpu')] }), undefined)
 })
 
-test('an equal toleration is replaced in place by one without tolerationSeconds, and a toleration for another taint is kept', async () => {
+test('an existing toleration for the same taint is replaced in place by one without tolerationSeconds, and other tolerations are kept', async () => {
   const others = [{ operator: 'Exists' }, { ...gpu, effect: 'NoExecute' }, { ...gpu, value: 'x' }]
   const containers = [requesting('example.com/gpu')]
   assert.deepEqual(await tolerations({ containers, tolerations: others }), [...others, gpu])

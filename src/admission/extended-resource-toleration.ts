@@ -36,8 +36,8 @@ function extendedResources(spec: Fields): readonly string[] {
 }
 
 /**
- * Adds the wanted tolerations. An existing toleration for the same taint is replaced without
- * tolerationSeconds, which have no meaning for the NoSchedule effect.
+ * Adds tolerations for the extended resources. An existing toleration for the same taint is
+ * replaced by one without tolerationSeconds, which have no meaning for the NoSchedule effect.
  */
 function tolerating(given: readonly Fields[], resources: readonly string[]): Fields[] {
   const wanted = new Map(

@@ -69,7 +69,7 @@ test('the webhook receives the images of the pod, and only those annotations tha
   })
 })
 
-test('responses are cached for the configured time', async () => {
+test('responses of the image policy webhook are cached for the configured time', async () => {
   const world = new ImagePolicyFixture([{ allowed: true }, { reason: 'r' }, { reason: 'r' }])
   assert.deepEqual([await world.outcome(), await world.outcome()], ['fine', 'fine'])
   const other = create({ containers: [{ name: 'c', image: 'other' }] })
@@ -116,7 +116,7 @@ test('a pod is not admitted if the call fails because of a limit of this server'
   assert.equal(reported, '403 pods "p" is forbidden: the response is too large')
 })
 
-test('failed calls are retried', async () => {
+test('failed calls of the image policy webhook are retried', async () => {
   const world = new ImagePolicyFixture([answered(500), answered(500), { allowed: true }])
   assert.equal(await world.outcome(), 'fine')
   assert.equal(world.bodies.length, 3)

@@ -152,8 +152,8 @@ function isConcerned(attributes: Attributes): boolean {
 }
 
 /**
- * Returns the spec of the review. A write to ephemeral containers lists only the ephemeral
- * containers, because the other containers were reviewed before.
+ * Returns the spec of the review. If ephemeral containers are written, the spec lists only these,
+ * because the other containers were reviewed before.
  */
 function reviewSpecOf(
   { namespace, subresource }: Attributes,

@@ -4,8 +4,8 @@ import { compareQuantities, printQuantity, type Quantity } from '../api/quantity
 import { readResourceList, type ResourceList } from '../api/resource-list.ts'
 
 /**
- * Requests and limits of a container, pod or claim. `type` selects the items of a LimitRange that
- * apply.
+ * Requests and limits of a container, pod or claim. `type` is the type of the LimitRange items that
+ * apply to it.
  */
 export type Demand = {
   readonly type: string
@@ -14,7 +14,8 @@ export type Demand = {
 }
 
 /**
- * Type of the items for claims. Claims have only requests, so their maximum applies to the request.
+ * Type of the LimitRange items for claims. Claims have only requests, so the maximum of such an
+ * item applies to the request.
  */
 const claim = 'PersistentVolumeClaim'
 

@@ -31,8 +31,8 @@ export function createLimitRanger(
   readRanges: (namespace: string) => MaybePromise<readonly KubeObject[]>,
   gates: Gates,
 ): Plugin {
-  // Whether the pod-level amount of a resource applies. For huge pages, the sum over the containers
-  // applies instead.
+  // Whether a pod-level amount of this resource applies. For other resources, such as huge pages,
+  // the sum over the containers applies.
   const isOwn = (name: string): boolean =>
     gates.isOn('PodLevelResources') && (name === 'cpu' || name === 'memory')
   return {
@@ -66,8 +66,9 @@ export function createLimitRanger(
 }
 
 /**
- * Returns the violations. Runs in slices of time, because a namespace may have any number of
- * LimitRanges, and a pod as many containers as fit into a request body.
+ * Returns the violations. A namespace may have any number of LimitRanges, and a pod may have as
+ * many containers as fit into a request body. Therefore the work is divided into slices, between
+ * which the event loop runs other work.
  */
 async function faultsOf(
   limits: readonly Fields[],
@@ -86,8 +87,8 @@ async function faultsOf(
 }
 
 /**
- * Returns whether limits apply: whether the request can change the amounts. Limits do not apply to
- * an object that is being deleted.
+ * Whether limits apply to the request: whether it can change the amounts. Limits do not apply to an
+ * object that is being deleted.
  */
 function isLimited(attributes: Attributes): boolean {
   const { operation, oldObject } = attributes
@@ -163,7 +164,7 @@ function withAmounts(
   const filled: { [amounts: string]: Fields } = {}
   for (const amounts of ['requests', 'limits'] as const) {
     const given = fieldsOf(resources[amounts])
-    // limit: the loop runs only twice, for requests and for limits
+    // limit: the loop runs only twice, for requests and for limits.
     const missing = Object.keys(defaults[amounts]).filter((name) => !Object.hasOwn(given, name))
     if (missing.length === 0) continue
     filled[amounts] = {

@@ -31,7 +31,7 @@ export class Stopwatch {
   }
 }
 
-/** A plugin that has work to do for the resource. */
+/** A plugin that handles the operation and the resource. */
 export type ActingPlugin<Run> = {
   readonly name: string
   readonly run: Run
@@ -47,10 +47,11 @@ type RunPlugin<Run> = (plugin: ActingPlugin<Run>) => Promise<void> | void
 type StepOptions<Run> = {
   readonly operation: Operation
   readonly type: StepType
-  /** Plugins that have work to do for the resource, in order. */
+  /** The plugins that handle the operation and the resource, in order. */
   readonly acting: readonly { readonly name: string; readonly run: Run }[]
   /**
-   * Names of all enabled plugins, in order. Plugins without work for the resource are also counted.
+   * Names of all enabled plugins, in order. Plugins that do not handle the resource are also
+   * counted.
    */
   readonly running: readonly string[]
   readonly metrics: AdmissionMetrics
@@ -129,9 +130,9 @@ export class MeasuredStep<Run> {
   }
 
   /**
-   * Records a rejection. Plugins without work for the resource count as passed if they precede the
-   * plugin that rejected the request, and are not counted if they follow it. A plugin that is not
-   * counted runs before all others, so no other plugin precedes it.
+   * Records a rejection. Plugins that do not handle the resource count as passed if they precede
+   * the plugin that rejected the request. They are not counted if they follow it. If the rejecting
+   * plugin itself is not counted, it runs first, so no other plugin precedes it.
    */
   #rejected({ name, series }: ActingPlugin<Run>, watch: Stopwatch): void {
     const label = { ...this.#label, isRejected: true }

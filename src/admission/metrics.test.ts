@@ -54,7 +54,7 @@ const notCounted: Plugin = { name: 'NotUpstreams', mutate: ({ object }) => objec
 const label = (name: string): string =>
   `{name="${name}",operation="CREATE",rejected="false",type="admit"}`
 
-test('every plugin that handles the operation is counted, and its duration is recorded if it has work for the resource', async () => {
+test('every plugin that handles the operation is counted, and its duration is recorded if it handles the resource', async () => {
   const { admission, read } = measured([notCounted, lifecycle, ofPods])
   await admission.mutate(write)
   await admission.mutate(write)
@@ -89,7 +89,7 @@ test('plugins that follow the plugin that rejected the request are not counted',
   ])
 })
 
-test('a second round is counted for each plugin but not for the step', async () => {
+test('a second round is counted for each plugin, but not for the mutating step as a whole', async () => {
   const { admission, read } = measured([
     {
       name: 'MutatingAdmissionWebhook',

@@ -8,8 +8,8 @@ const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const SUMMARY_MS = 5 * 3_600_000
 
 /**
- * Counts the requests that passed a step in which some plugins had no work to do. A single addition
- * per request counts for all of these plugins.
+ * Counts the requests that passed a step in which some plugins did not handle the resource. A
+ * single addition per request counts for all of these plugins.
  */
 type Idle = {
   readonly names: readonly string[]
@@ -28,8 +28,8 @@ export class AdmissionMetrics {
   readonly #steps: Histogram
   readonly #summary: Summary
   /**
-   * Keyed by operation, step and idle plugins. All kinds for which no plugin has work share an
-   * entry, so this map does not grow with the number of custom kinds.
+   * Counters by operation, step, and plugins that do not handle the resource. All kinds that no
+   * plugin handles share a counter, so this map does not grow with the number of custom kinds.
    */
   readonly #idle = new Map<string, Idle>()
 

@@ -1,6 +1,6 @@
 /**
- * Rejects writes and deletes in a namespace that does not exist. NamespaceLifecycle rejects only
- * the writes.
+ * The plugin NamespaceExists rejects writes and deletes in a namespace that does not exist. The
+ * plugin NamespaceLifecycle rejects only the writes.
  */
 import type { Attributes, Plugin } from './admission.ts'
 import { findNamespace, isOfNamespaces } from './match/namespaces.ts'

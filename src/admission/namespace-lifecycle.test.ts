@@ -24,7 +24,7 @@ const namespace = (phase: string): KubeObject => ({
   status: { phase },
 })
 
-/** A cache, a database, and a list of the reads from them. */
+/** A cache and a database of namespaces. The fixture records the reads from both. */
 class NamespaceLifecycleFixture {
   cached = new Map<string, string>()
   latest = new Map<string, string>()
@@ -96,7 +96,7 @@ test('nothing can be created in a namespace that is being deleted', async () => 
   assert.equal(await world.outcome('UPDATE', 'a'), 'fine')
 })
 
-test('for a while after a namespace is deleted, its latest state is read instead of the cache', async () => {
+test('for a while after a namespace is deleted, its latest state is read from the database instead of the cache', async () => {
   const world = new NamespaceLifecycleFixture()
   world.cached.set('a', 'Active')
   world.latest.set('a', 'Terminating')

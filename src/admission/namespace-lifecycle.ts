@@ -14,11 +14,13 @@ import { isOfNamespaces } from './match/namespaces.ts'
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
 /**
- * How long after a delete this replica reads the latest state if the namespace is still active in
- * the cache.
+ * How long after a delete this replica does not trust the cache. If the namespace is still active
+ * in the cache, the replica reads the latest state.
  */
 const DOUBT_MS = 30_000
-/** Maximum number of recent deletes to remember. When it is exceeded, the oldest one is dropped. */
+/**
+ * Maximum number of deletes that are remembered. When there are more, the oldest one is dropped.
+ */
 const DOUBTED_MAX = 1000
 
 export type NamespaceLifecycleOptions = {
@@ -34,7 +36,10 @@ export function createNamespaceLifecycle({
   readNamespace,
   clock,
 }: NamespaceLifecycleOptions): Plugin {
-  /** Time until which an active namespace in the cache is not trusted, by name of the namespace. */
+  /**
+   * Time until which the cached state of an active namespace is not trusted, by name of the
+   * namespace.
+   */
   const doubted = new Map<string, number>()
 
   const doubt = (name: string): void => {
@@ -94,7 +99,8 @@ export function createNamespaceLifecycle({
  */
 function isContent({ operation, resource, namespace }: Attributes): boolean {
   if (namespace === '' || operation === 'DELETE' || operation === 'CONNECT') return false
-  // An access review must not reveal whether a namespace exists to a user who has no access to it.
+  // The outcome of an access review must not reveal whether a namespace exists, because the user
+  // may have no access to it.
   return resource.group !== 'authorization.k8s.io'
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads the objects of one kind that apply to a namespace, such as the ResourceQuotas, from the
- * cache. If the namespace has no such object, the latest state is read from time to time, because
- * another replica may just have created one.
+ * cache. If the namespace has no such object in the cache, reads the latest state from time to
+ * time, because another replica may just have created one.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/time/clock.ts'
@@ -15,7 +15,7 @@ import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 const NONE_MS = 30_000
 /**
  * Maximum number of namespaces for which the server remembers that they have no object of the kind.
- * The oldest is evicted first.
+ * When there are more, the oldest one is evicted.
  */
 const NONE_MAX = 10_000
 

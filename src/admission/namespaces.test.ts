@@ -45,7 +45,7 @@ test('NamespaceAutoProvision creates the namespace once, and only for a create t
   assert.deepEqual(created, ['n'])
 })
 
-test('NamespaceAutoProvision returns a 403 unchanged, and converts any other failure to a 403', async () => {
+test('NamespaceAutoProvision returns a 403 error of the create unchanged, and converts any other error to a 403 error', async () => {
   const refusal = forbidden({ group: '', plural: 'namespaces' }, 'n', 'no')
   assert.equal(
     await admit(provisioning(refusal).plugin, write),

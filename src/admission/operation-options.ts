@@ -24,7 +24,7 @@ export function writeOptions(
   })
 }
 
-/** Options of an operation. The fields other than `isDryRun` are only for deletes. */
+/** Options of an operation. All fields except `isDryRun` are only for deletes. */
 export type OperationOptions = {
   readonly isDryRun: boolean
   readonly uid?: string | undefined

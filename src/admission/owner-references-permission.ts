@@ -1,7 +1,8 @@
 /**
- * OwnerReferencesPermissionEnforcement: a user who changes the owner references of an object must
- * be allowed to delete the object, because the garbage collector deletes objects whose owners do
- * not exist. A user who sets blockOwnerDeletion must be allowed to update the owner's finalizers.
+ * The plugin OwnerReferencesPermissionEnforcement. The garbage collector deletes objects whose
+ * owners do not exist. Therefore a user who changes the owner references of an object must be
+ * allowed to delete the object. A user who sets blockOwnerDeletion must be allowed to update the
+ * owner's finalizers.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { type Fields, itemsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -89,7 +90,7 @@ export function createOwnerReferencesPermission({
 
 type ResourceAccess = Extract<AccessAttributes, { kind: 'resource' }>
 
-/** Permission to update the finalizers of all resources. */
+/** Permission to update the finalizers of objects of all resources. */
 const anything: ResourceAccess = {
   kind: 'resource',
   verb: 'update',

@@ -41,7 +41,7 @@ test('a pod with a conflicting selector is rejected', async () => {
   assert.equal(await selected('a=b', { a: 'c' }, { metadata }), `403 pods is ${why}`)
 })
 
-test('the default and the allowed labels in the configuration are applied', async () => {
+test('the default labels and the allowed labels of the configuration are applied', async () => {
   const configuration = { clusterDefault: 'a=b', whitelists: new Map([['n', 'a=b,c=d']]) }
   const refused =
     '403 pods "p" is forbidden: pod node label selector labels conflict with its namespace whitelist'

@@ -1,8 +1,8 @@
 /**
  * Adds the node selector of the namespace to new pods. The selector comes from an annotation of the
- * namespace, or from the default in the configuration. Pods are rejected if their selector
- * conflicts with it, or if it contains labels that the configuration does not allow in the
- * namespace. As in kube-apiserver, updates are not checked.
+ * namespace, or from the default in the configuration. Pods are rejected if their own selector
+ * conflicts with this selector, or if it contains labels that the configuration does not allow in
+ * the namespace. As in kube-apiserver, updates are not checked.
  */
 import { forbidden, internalError, unclassified } from '../api/errors.ts'
 import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'
@@ -89,8 +89,8 @@ function refuseConflict(
 }
 
 /**
- * Returns the Forbidden error for a pod. As in kube-apiserver, the error contains no name if
- * the name has not been generated yet. The generateName is not used instead.
+ * Returns the Forbidden error for a pod. As in kube-apiserver, the error contains no name if the
+ * name has not been generated yet; it does not contain the generateName either.
  */
 const refused = ({ resource }: Attributes, { metadata }: KubeObject, why: string): Error =>
   forbidden(resource, metadata.name ?? '', why)

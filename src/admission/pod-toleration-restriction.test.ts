@@ -48,7 +48,7 @@ const printed = (...tolerations: readonly Fields[]): string => JSON.stringify(to
 const conflict = (scope: string): string =>
   `500 pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`
 
-test('the defaults of the namespace replace the defaults of the configuration', async () => {
+test('the default tolerations of the namespace replace those of the configuration', async () => {
   const configuration = { defaults: [exists('c')], whitelist: [] }
   assert.deepEqual(await tolerated({ configuration }, create([exists('a')])), [
     exists('a'),
@@ -94,7 +94,7 @@ test('tolerations that the whitelist does not allow are rejected', async () => {
   ])
 })
 
-test('an update is checked but does not add default tolerations', async () => {
+test('the tolerations of an updated pod are checked, but default tolerations are not added', async () => {
   const object = pod({ tolerations: [exists('a')] })
   const update = attributes({ plural: 'pods', operation: 'UPDATE', object, oldObject: object })
   assert.deepEqual(await tolerated({ defaults: printed(exists('d')) }, update), [exists('a')])

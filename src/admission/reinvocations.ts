@@ -22,7 +22,10 @@ export class Reinvocations {
     this.#invoked.add(id)
   }
 
-  /** Requires that everything invoked so far is invoked again, because the object has changed. */
+  /**
+   * Called when the object has changed. All webhooks or policies that were invoked before must be
+   * invoked again.
+   */
   require(): void {
     for (const id of this.#invoked) this.#required.add(id)
     this.#invoked.clear()

@@ -27,7 +27,8 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
     const { runtimeClassName } = fieldsOf(pod['spec'])
     if (runtimeClassName === undefined) return undefined
     const name = textOf(runtimeClassName)
-    // The error of kube-apiserver's client, which refuses to request an object with an empty name.
+    // The same error as that of kube-apiserver's client, which refuses to request an object with an
+    // empty name.
     if (name === '') throw unclassified('resource name may not be empty')
     const found = await getOrLatest(objects, runtimeClasses, { namespace: '', name })
     if (found === undefined)

@@ -14,8 +14,8 @@ const defaultAnnotations = [
 const oldClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 /**
- * Sets the default class on a new claim without a class. An empty string is a class name that means
- * no class, so it is kept.
+ * Sets the default class on a new claim without a class. An empty class name means that the claim
+ * must have no class, so it is kept.
  */
 export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugin {
   return {

@@ -1,6 +1,6 @@
 /**
  * Adds a finalizer to new PersistentVolumes, PersistentVolumeClaims and VolumeAttributesClasses. A
- * controller removes it when the object is no longer in use.
+ * controller removes the finalizer when the object is no longer in use.
  */
 import type { Gates } from '../api/gates.ts'
 import { type Plugin, targetOf } from './admission.ts'

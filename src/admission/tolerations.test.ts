@@ -36,7 +36,10 @@ const choices: { readonly [field: string]: readonly (string | number | undefined
   tolerationSeconds: [undefined, 1, 2],
 }
 
-/** Returns a toleration. The digits of the number select the values of its fields. */
+/**
+ * Returns a toleration that depends on a number. Each digit of the number selects the value of a
+ * field.
+ */
 function tolerationOf(number: number): Fields {
   let rest = number
   const chosen = Object.entries(choices).flatMap(([field, values]) => {
@@ -47,7 +50,7 @@ function tolerationOf(number: number): Fields {
   return Object.fromEntries(chosen)
 }
 
-test('merging leaves the same tolerations as comparing all pairs', () => {
+test('mergeTolerations returns the same tolerations as a comparison of all pairs', () => {
   let state = 1
   const next = (): number => (state = (state * 48_271) % 2_147_483_647)
   for (let round = 0; round < 3000; round++) {

@@ -6,8 +6,8 @@ import { type Fields, textOf } from '../api/object.ts'
 import { identityOf } from '../objects/schema/equal.ts'
 
 /**
- * Returns the tolerations that no other toleration covers. If several are equal, the first one is
- * kept.
+ * Returns the tolerations that no other toleration covers. Of several equal tolerations, the first
+ * one is kept.
  */
 export function mergeTolerations(tolerations: readonly Fields[]): readonly Fields[] {
   const given = tolerations.map(tolerationOf)
@@ -63,7 +63,7 @@ const tolerationOf = (fields: Fields): Toleration => ({
   operator: textOf(fields['operator']),
   value: textOf(fields['value']),
   effect: textOf(fields['effect']),
-  // Without seconds, the toleration applies forever.
+  // A toleration without seconds applies forever.
   seconds:
     fields['tolerationSeconds'] === undefined ? Infinity : Number(fields['tolerationSeconds']),
 })
@@ -90,7 +90,8 @@ const printPlace = (key: string, effect: string, value: string | null): string =
   JSON.stringify([key, effect, value])
 
 /**
- * Index of tolerations by key. For each key, only the tolerations with the most seconds are needed.
+ * Index of tolerations by key. Of the tolerations with the same key, only those with the most
+ * seconds are needed.
  */
 class TolerationCover {
   readonly #places = new Map<string, LongestToleration>()
@@ -106,7 +107,7 @@ class TolerationCover {
     return this.#around(one).some(({ first }) => isLongEnough(first, one))
   }
 
-  /** Returns whether a different toleration covers this one. */
+  /** Returns whether the index contains a different toleration that covers this one. */
   hasOther(one: Toleration): boolean {
     return this.#around(one).some((longest) => {
       const other = longest.besides(one)
@@ -120,15 +121,15 @@ class TolerationCover {
 }
 
 /**
- * Returns whether `wide` applies at least as long as `narrow`. Seconds have a meaning only for the
- * NoExecute effect.
+ * Returns whether `wide` applies at least as long as `narrow`. Seconds have a meaning only for
+ * tolerations of the NoExecute effect.
  */
 const isLongEnough = (wide: Toleration, narrow: Toleration): boolean =>
   wide.effect !== 'NoExecute' || wide.seconds >= narrow.seconds
 
 /**
- * The toleration with the most seconds, and the one with the next most seconds that is not equal to
- * the first.
+ * The toleration with the most seconds, and the toleration with the next most seconds. The two are
+ * not equal.
  */
 class LongestToleration {
   first: Toleration

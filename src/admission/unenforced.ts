@@ -1,7 +1,7 @@
 /**
  * Replaces the MutatingAdmissionPolicy plugin while its feature gate is disabled. If the API
  * version of its kinds is still served, policies are stored, as in kube-apiserver. The client gets
- * a warning, because otherwise it would not notice that the policy is not enforced.
+ * a warning, because otherwise it would not notice that a policy is not enforced.
  */
 import { admissionGroup, type Plugin } from './admission.ts'
 

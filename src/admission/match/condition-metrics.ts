@@ -28,7 +28,7 @@ export type UnmatchedPolicy = {
 export type UnmatchedWebhook = Omit<UnmatchedPolicy, 'policy'> & {
   readonly webhook: string
   readonly type: 'admit' | 'validating'
-  /** Whether the webhook is skipped. If false, the request is rejected. */
+  /** Whether the webhook is skipped. If false, an error in a condition rejects the request. */
   readonly isExcluded: boolean
 }
 
@@ -89,7 +89,7 @@ export class ConditionMetrics {
     }
   }
 
-  /** Removes the series of a policy when its binding is removed or changed. */
+  /** Removes the series of a policy when one of its bindings is removed or changed. */
   forgetPolicy(policy: string): void {
     for (const operation of allOperations) {
       this.#errors.remove('policy', policy, operation, 'validate')

@@ -25,7 +25,8 @@ export type MatchCriteria = {
   /** Whether any rule has resourceNames. */
   readonly hasNames: boolean
   /**
-   * Whether every request matches, because there are no rules and both selectors match everything.
+   * Whether every request matches. This is true if there are no rules and both selectors match
+   * everything.
    */
   readonly isEverything: boolean
 }
@@ -87,7 +88,7 @@ function matchAny(
   const named = rules.filter((rule) => allowsName(rule, target.name))
   if (named.some((rule) => concerns(rule, target))) return target.resource
   for (const rule of named) {
-    // limit: `others` has only the few served versions of a resource, so each search is short
+    // limit: `others` has only the few served versions of a resource, so each search is short.
     const other = others.find((resource) => concerns(rule, { ...target, resource }))
     if (other !== undefined) return other
   }

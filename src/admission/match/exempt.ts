@@ -1,6 +1,7 @@
 /**
- * Resources to which admission webhooks and policies do not apply: their own configurations.
- * Otherwise a mistake in a configuration could prevent all users from correcting it.
+ * Resources to which admission webhooks and policies do not apply: the configurations of the
+ * webhooks and policies themselves. Otherwise a mistake in a configuration could prevent all users
+ * from correcting it.
  */
 import { admissionGroup, type Attributes } from '../admission.ts'
 

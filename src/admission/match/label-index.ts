@@ -6,7 +6,10 @@ import type { Labels, Requirement } from '../../api/label-selector.ts'
 
 type Selector = readonly Requirement[]
 
-/** Positions of selectors that require a label: with any value, or with certain values. */
+/**
+ * Positions of the selectors that require a label. `any` has those that accept any value, and
+ * `byValue` has those that accept certain values.
+ */
 type Requiring = { readonly any: number[]; readonly byValue: Map<string, number[]> }
 
 export class LabelIndex {

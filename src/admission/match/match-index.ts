@@ -1,7 +1,7 @@
 /**
  * Finds the webhooks or policies that match a request. Whether rules match depends only on the
- * resource, the subresource and the operation, so the result is cached for each combination that
- * clients request. A write that no rule matches requires only two lookups.
+ * resource, the subresource and the operation. Therefore the result is cached for each combination
+ * of these. A write that no rule matches requires only two lookups.
  */
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -9,20 +9,20 @@ import type { Attributes } from '../admission.ts'
 import { type MatchCriteria, matchRules } from './criteria.ts'
 
 /**
- * A matching entry. `resource` is the resource in the version that the entry names. Objects must be
- * converted to this version.
+ * A webhook or policy that matches. `resource` is the resource in the version that its rule names.
+ * Objects must be converted to this version.
  */
 export type Candidate<T> = { readonly entry: T; readonly resource: Resource }
 
 type ServedResources = Pick<Registry, 'inGroup' | 'changes'>
 
-/** Results for one resource, by `operation` or `operation/subresource`. */
+/** Results for one resource. The keys have the form `operation` or `operation/subresource`. */
 type MatchCache<T> = Map<string, MatchResult<T>>
 
 /**
- * `candidates` are the entries that match if resourceNames are ignored, and `names` are all
- * resourceNames in their rules. `byName` has the candidates that match each name. Its key
- * `undefined` stands for all other names.
+ * The webhooks or policies that match. `candidates` are those that match if resourceNames are
+ * ignored, and `names` are all resourceNames in their rules. `byName` has the candidates that match
+ * each name. Its key `undefined` stands for all other names.
  */
 type MatchResult<T> = {
   readonly candidates: readonly Candidate<T>[]
@@ -30,7 +30,7 @@ type MatchResult<T> = {
   readonly byName: Map<string | undefined, readonly Candidate<T>[]>
 }
 
-/** Maximum number of names with cached candidates, per resource and operation. */
+/** Maximum number of object names for which candidates are cached, per resource and operation. */
 const NAMES_MAX = 100
 
 export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
@@ -38,8 +38,8 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
   #entries: readonly T[] = []
   #known = new WeakMap<Resource, MatchCache<T>>()
   /**
-   * Change count of the registry at the last reset of `#known`. Served versions that were added
-   * later may also match.
+   * Change count of the registry when `#known` was last cleared. The cache is cleared after a
+   * change, because versions that were added may also match.
    */
   #changes = 0
 
@@ -47,7 +47,7 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
     this.#registry = registry
   }
 
-  /** Entries, in the order in which `candidates` returns them. */
+  /** Webhooks or policies, in the order in which `candidates` returns them. */
   set entries(entries: readonly T[]) {
     this.#entries = entries
     this.#known = new WeakMap()
@@ -57,7 +57,10 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
     return this.#entries.length === 0
   }
 
-  /** Returns the entries whose rules match, in order. The caller must check the selectors. */
+  /**
+   * Returns the webhooks or policies whose rules match, in order. The caller must check the
+   * selectors.
+   */
   candidates(attributes: Attributes): readonly Candidate<T>[] {
     if (this.#entries.length === 0) return none
     if (this.#changes !== this.#registry.changes) {
@@ -115,8 +118,8 @@ const namesIn = (
 const none: readonly never[] = []
 
 /**
- * Returns criteria without resourceNames. They match every request that the given criteria match
- * for at least one name.
+ * Returns the criteria without their resourceNames. The result matches every request that the given
+ * criteria match for at least one name.
  */
 function withoutNames(criteria: MatchCriteria): MatchCriteria {
   if (!criteria.hasNames) return criteria
@@ -143,7 +146,7 @@ export function equivalentsOf(
   return (isEvents ? eventGroups : [group]).flatMap((one) =>
     registry
       .inGroup(one)
-      // limit: this filter runs for at most two groups
+      // limit: this filter runs for at most two groups.
       .filter(
         (other) =>
           other.plural === plural &&

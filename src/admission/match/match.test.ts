@@ -36,7 +36,7 @@ function matched(config: Fields, request: Attributes): string | undefined {
   )
   index.entries = [{ criteria: readPolicyCriteria(config) }]
   const [found] = index.candidates(request)
-  // The second call uses the cache.
+  // The second call gets its result from the cache.
   assert.deepEqual(index.candidates(request)[0], found)
   return found && `${found.resource.group}/${found.resource.version}`
 }
@@ -187,7 +187,7 @@ test("a namespace selector matches the labels of an object's namespace, or of th
   )
 })
 
-test('a rule with very many resourceNames is read in short slices of time', async () => {
+test('a rule with very many resourceNames is read without blocking the event loop', async () => {
   const resourceNames = Array.from({ length: 200_000 }, (_, at) => `name-${at}`)
   const match = {
     resourceRules: [

@@ -16,17 +16,17 @@ export const isOfNamespaces = ({ resource }: Pick<Attributes, 'resource'>): bool
   resource.group === '' && resource.plural === 'namespaces'
 
 /**
- * Returns the name of the request's namespace. A Namespace is treated as if it were in itself.
- * Returns an empty string for other cluster-scoped objects.
+ * Returns the name of the request's namespace. For a Namespace, returns its own name. For other
+ * cluster-scoped objects, returns an empty string.
  */
 export const namespaceOf = (
   attributes: Pick<Attributes, 'resource' | 'namespace' | 'name'>,
 ): string => (isOfNamespaces(attributes) ? attributes.name : attributes.namespace)
 
 /**
- * Returns the Namespace object that contains the object of the request, if it is in memory. All
- * plugins of a step get the same state of it. Returns undefined if it is not in memory, or if the
- * object of the request is cluster-scoped.
+ * Returns the Namespace that contains the object of the request, if it is in memory. All plugins of
+ * a step get the same state of the Namespace. Returns undefined if the Namespace is not in memory,
+ * or if the object of the request is cluster-scoped.
  */
 export function knownNamespace(
   attributes: Attributes,
@@ -37,7 +37,7 @@ export function knownNamespace(
   if (namespace === '' || isOfNamespaces(attributes)) return undefined
   const found = objects.get(namespaces, { namespace: '', name: namespace }, 'any')
   if (found instanceof Promise) {
-    // Ignore the error: the caller will read the namespace again and get the same error.
+    // Ignore the error here. The caller reads the namespace again and gets the same error.
     found.catch(() => undefined)
     return undefined
   }

@@ -25,7 +25,10 @@ type RuleResource = { readonly plural: string; readonly subresource: string }
 /** The fields of a request with which rules are compared. */
 export type Target = Pick<Attributes, 'operation' | 'resource' | 'subresource' | 'name'>
 
-/** Reads rules. Long lists are read in slices of time (see `inParts`). */
+/**
+ * Reads rules. Long lists are read in parts, between which the event loop runs other work
+ * (`inParts`).
+ */
 export const readRules = (rules: Fields[string]): readonly Rule[] =>
   mapEach('rules of hooks and policies', itemsOf(rules), (rule) => {
     const names = textsOf(rule['resourceNames'])
@@ -44,8 +47,8 @@ export const readRules = (rules: Fields[string]): readonly Rule[] =>
   })
 
 /**
- * Parses a resource of a rule. `pods/*` includes the pods themselves, `*` does not include
- * subresources, and `*` on both sides of the slash means everything.
+ * Parses a resource of a rule. `pods/*` includes the pods themselves. `*` does not include
+ * subresources. `*` on both sides of the slash means all resources and subresources.
  */
 function readResource(text: string): RuleResource {
   const slash = text.indexOf('/')

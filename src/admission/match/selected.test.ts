@@ -98,7 +98,7 @@ test('the labels of a namespace are checked again after they changed', () => {
   }
 })
 
-test('a policy without a matching binding is dropped, unless the namespace is unknown', () => {
+test('a policy without a matching binding is dropped, unless the namespace is not in memory', () => {
   const everywhere = readPolicyCriteria({})
   const elsewhere = readPolicyCriteria({ namespaceSelector: { matchLabels: { nowhere: 'x' } } })
   const bound = new MatchIndex<{
@@ -216,8 +216,8 @@ test('if a namespace cannot be read, only the current request fails', async () =
     true,
   )
   await assert.rejects(async () => findNamespace({ get: rejecting }, 'n0'), /unavailable/)
-  // If a rejection were unhandled, Node would report it in the next tick of the event loop and the
-  // test would fail. A server would exit.
+  // Node reports an unhandled rejection in the next tick of the event loop. In that case the test
+  // fails, as a server would exit.
   await setImmediate()
   assert.equal(asked, 2)
 })

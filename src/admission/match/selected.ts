@@ -14,8 +14,8 @@ import type { Candidate } from './match-index.ts'
 import { knownNamespace } from './namespaces.ts'
 
 /**
- * An entry with selectors. `bindings` are the bindings of a policy. A policy has no effect where no
- * binding matches.
+ * A webhook or policy with selectors. `bindings` are the bindings of a policy. If no binding
+ * matches, the policy has no effect.
  */
 type Selecting = {
   readonly criteria: MatchCriteria
@@ -25,15 +25,15 @@ type Selecting = {
 /** Maximum number of cached namespaces per list of candidates. */
 const NAMESPACES_MAX = 1_000
 /**
- * Maximum size of the caches of all lists together; there can be a list for each resource and
- * operation. When the limit is exceeded, all caches are cleared.
+ * Maximum total size of the caches. There can be a list of candidates, and thus a cache, for each
+ * resource and operation. When the limit is exceeded, all caches are cleared.
  */
 const MEMORY_BYTES_MAX = 32 << 20
 /** Approximate size of a cached namespace. */
 const PLACE_BYTES = 200
 /**
- * Approximate size of a cached result per candidate: a byte, a character of the key, and a
- * position.
+ * Approximate size of a cached result per candidate. It contains a byte, a character of the key,
+ * and a position.
  */
 const CANDIDATE_BYTES = 10
 
@@ -49,8 +49,8 @@ export class SelectorIndex<T extends Selecting> {
 
   /**
    * Returns the candidates whose selectors may match, in order. If the namespace is not in memory
-   * or a selector is not valid, the candidate is included, and the caller has to check it (see
-   * `isDecided`).
+   * or a selector is not valid, the candidate is included, and the caller has to check the
+   * selectors (see `isDecided`).
    */
   of(candidates: readonly Candidate<T>[], attributes: Attributes): readonly Candidate<T>[] {
     if (candidates.length === 0) return candidates
@@ -76,12 +76,13 @@ export const isDecided = (
 type Memory = { bytes: number }
 
 /**
- * The result for a namespace. `isLeft` has a 1 for each candidate that remains. `others` has the
- * positions of the remaining candidates whose object selectors do not require a label.
+ * Selection of candidates by their namespace selectors. `isLeft` has a 1 for each candidate that
+ * remains. `others` has the positions of the remaining candidates whose object selectors do not
+ * require a label.
  */
 type RemainingCandidates = { readonly isLeft: Uint8Array; readonly others: readonly number[] }
 
-/** Cached result for a namespace. `left` is valid while the namespace has these labels. */
+/** Cached selection for a namespace. `left` is valid while the namespace has these labels. */
 type NamespaceSelection = {
   readonly labels: KubeObject['metadata']['labels']
   readonly left: RemainingCandidates
@@ -93,7 +94,7 @@ class Selectors<T extends Selecting> {
   readonly #labels: LabelIndex
   readonly #places = new Map<string, NamespaceSelection>()
   /**
-   * Distinct results. Most namespaces have the same result, because the selectors do not
+   * Distinct selections. Most namespaces share one selection, because the selectors do not
    * distinguish them.
    */
   readonly #distinct = new Map<string, RemainingCandidates>()
@@ -130,8 +131,9 @@ class Selectors<T extends Selecting> {
   }
 
   /**
-   * Returns the result for a namespace. Results are cached by labels and not by resourceVersion,
-   * because the same resourceVersion can have other labels after a restore of etcd.
+   * Returns the selection for a namespace. Selections are cached by labels and not by
+   * resourceVersion, because the same resourceVersion can have other labels after a restore of
+   * etcd.
    */
   #leftIn({ metadata: { name = '', labels } }: KubeObject): RemainingCandidates {
     const known = this.#places.get(name)

@@ -10,7 +10,7 @@ export class UnreadableNames {
   readonly #kind: string
   readonly #names = new Set<string>()
 
-  /** Creates an empty set. `kind` is the kind in error messages. */
+  /** Creates an empty set. `kind` names the kind of the configurations in error messages. */
   constructor(kind: string) {
     this.#kind = kind
   }
@@ -28,9 +28,9 @@ export class UnreadableNames {
   }
 
   /**
-   * Throws a 403 error if any configuration is unreadable. Call it for requests that are not exempt
-   * from such configurations. Token and access reviews are not rejected, because users who repair
-   * the configuration must be authenticated and authorized.
+   * Throws a 403 error if any configuration is unreadable. Call this method for each request to
+   * which the configurations might apply. Token and access reviews are not rejected, because users
+   * who repair the configuration must be authenticated and authorized.
    */
   refuse(attributes: Attributes): void {
     if (this.#names.size === 0 || isReview(attributes)) return

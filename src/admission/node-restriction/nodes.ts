@@ -1,6 +1,6 @@
 /**
- * Restricts how a kubelet writes Nodes. It can write only its own Node. It must not change the
- * owner references, or fields that affect scheduling: taints, and most Kubernetes labels.
+ * Restricts how a kubelet writes Nodes. A kubelet can write only its own Node. It must not change
+ * the owner references, or fields that affect scheduling: taints, and most Kubernetes labels.
  */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -15,8 +15,8 @@ export function admitNode(node: string, attributes: Attributes): void {
   if (name !== node) refuse(`node ${quote(node)} is not allowed to modify node ${quote(name)}`)
   if (object === undefined) return
   if (operation === 'CREATE') {
-    // Reject `configSource`, because it would give the kubelet read access to the object that it
-    // names.
+    // Reject `configSource`, because the kubelet would get read access to the object that this
+    // field names.
     if (fieldsOf(object['spec'])['configSource'] !== undefined) {
       refuse(`node ${quote(node)} is not allowed to create pods with a non-nil configSource`)
     }

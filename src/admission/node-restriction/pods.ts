@@ -48,8 +48,8 @@ export async function admitPod(
   const { operation, object, oldObject } = attributes
   if (operation === 'DELETE') {
     // kube-apiserver looks up the pod by the name in the request, which is empty for a
-    // deletecollection. So pods that a kubelet deletes as a collection are not deleted, and the
-    // kubelet gets no error.
+    // deletecollection. Pods that a kubelet deletes as a collection are therefore not deleted, and
+    // the kubelet gets no error.
     if (attributes.name === '') throw notFound({ group: '', plural: 'pod' }, '')
     if (nodeOf(oldObject) === node) return
     throw refusal(

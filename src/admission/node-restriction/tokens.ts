@@ -120,7 +120,7 @@ async function findAudience(
 
 type VolumeAudience = { readonly volume: Fields; readonly audience: string }
 
-/** Returns whether the CSI driver of a volume, if it has one, requests tokens for the audience. */
+/** Returns whether the volume has a CSI driver that requests tokens for the audience. */
 async function driverAsks(
   options: TokenRestrictionOptions,
   pod: KubeObject,
@@ -161,7 +161,7 @@ const migrated: ReadonlyMap<string, string> = new Map([
   ['vsphereVolume', 'csi.vsphere.vmware.com'],
 ])
 
-/** Returns the CSI driver of a volume source. Empty if it has none. */
+/** Returns the CSI driver of a volume source, or an empty string if it has no driver. */
 function driverOf(source: Fields): string {
   if (source['csi'] !== undefined) return textOf(fieldsOf(source['csi'])['driver'])
   for (const [kind, driver] of migrated) if (source[kind] !== undefined) return driver

@@ -7,7 +7,7 @@ import * as restricted from './restricted.ts'
 
 /**
  * A control, and the first minor version in which it applies. A later row with the same name
- * replaces it from the version of that row.
+ * replaces the control from the version of that row on.
  */
 type Row = readonly [name: string, fromMinor: number, control: Control]
 

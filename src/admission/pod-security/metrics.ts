@@ -40,7 +40,7 @@ export class PodSecurityMetrics {
       help: 'Number of errors in evaluations, such as labels that cannot be parsed.',
       labels: ['fatal', 'request_operation', 'resource', 'subresource'],
     })
-    // As in kube-apiserver, the most common series are created at startup.
+    // As in kube-apiserver, the series that most requests use are created at startup.
     for (const operation of ['create', 'update']) {
       this.#evaluations.with('allow', 'enforce', 'privileged', 'latest', operation, 'pod', '')
       for (const resource of ['pod', 'controller']) this.#exemptions.with(operation, resource, '')

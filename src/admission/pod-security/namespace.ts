@@ -116,8 +116,8 @@ type Checking = {
 }
 
 /**
- * Returns the warnings. Pods with the same violations share a line. Runs in slices of time, because
- * there may be thousands of pods.
+ * Returns the warnings. Pods with the same violations share a warning. There may be thousands of
+ * pods, so the work is divided into slices, between which the event loop runs other work.
  */
 async function warnings(
   namespace: string,
@@ -156,7 +156,8 @@ async function warnings(
 
 /**
  * Pods of a namespace. `first` has the pods to evaluate, in order. `count` is the number of pods
- * that are not exempt, including all pods that could not be read in time.
+ * that are not exempt. It includes the pods that could not be read in time, because it is unknown
+ * whether they are exempt.
  */
 type PodSelection = { readonly first: readonly KubeObject[]; readonly count: number }
 
@@ -168,8 +169,9 @@ type PodReadOptions = {
 
 /**
  * Selects the pods to evaluate. The first pod of each controller comes first, because the other
- * pods of the controller are probably similar. Runs in slices of time, because each pod has to be
- * decoded, and retains only the pods that will be evaluated.
+ * pods of the controller are probably similar. Each pod has to be decoded, so the work is divided
+ * into slices, between which the event loop runs other work. Only the pods that will be evaluated
+ * are retained.
  */
 async function byPriority(
   all: readonly (() => KubeObject)[],

@@ -158,12 +158,12 @@ const controls: readonly (readonly [string, KubeObject, string])[] = [
   ],
 ]
 for (const [enforce, object, expected] of controls) {
-  test(`${enforce} reports: ${expected || 'no violation for a compliant pod'}`, async () => {
+  test(`the level ${enforce} reports: ${expected || 'no violation for a compliant pod'}`, async () => {
     assert.equal(await violation({ enforce }, object), expected)
   })
 }
 
-test('a version of a level applies the controls as they were in that version', async () => {
+test('with a version, a level applies the controls that it had in that version', async () => {
   const engine = podOf({ securityContext: { seLinuxOptions: { type: 'container_engine_t' } } })
   assert.notEqual(await violation({ enforce: 'baseline', 'enforce-version': 'v1.30' }, engine), '')
   assert.equal(await violation({ enforce: 'baseline', 'enforce-version': 'v1.31' }, engine), '')
@@ -353,7 +353,7 @@ const owned = (at: number): Fields => ({
   ownerReferences: [{ uid: `u${at % 2}`, controller: true }],
 })
 
-test('at most 3000 pods are evaluated, with one pod of each controller first', async () => {
+test('a stricter level evaluates at most 3000 existing pods, with one pod of each controller first', async () => {
   const objects = new MemoryObjects()
   for (let at = 0; at < 3_001; at++) {
     const spec = at === 3_000 ? { containers: [], hostPID: true } : { containers: [] }
@@ -382,7 +382,7 @@ test('at most 3000 pods are evaluated, with one pod of each controller first', a
 })
 
 /**
- * Pods that call `decoding` when they are decoded. `decoding` takes CPU time or advances a clock.
+ * Pods that call `decoding` when they are decoded. The callback takes CPU time or advances a clock.
  */
 class SlowPods extends MemoryObjects {
   decoded = 0
@@ -414,7 +414,7 @@ const tightened = () =>
     oldObject: namespace({}),
   })
 
-test('the pods of a namespace are decoded in slices of time', async () => {
+test('the pods of a namespace are decoded in slices, between which the event loop runs other work', async () => {
   const objects = new SlowPods(100, () => {
     const since = process.threadCpuUsage()
     for (;;) {

@@ -41,7 +41,8 @@ const appArmorTypeOf = (security: PodView['security']): string =>
 const isForbidden = (type: string): boolean => type !== '' && !isProfile(type)
 
 /**
- * Returns whether the type stands for an actual profile. Other types, such as Unconfined, do not.
+ * Returns whether the type of a seccomp or AppArmor setting stands for an actual profile. Other
+ * types, such as Unconfined, do not.
  */
 export const isProfile = (type: string): boolean =>
   type === 'RuntimeDefault' || type === 'Localhost'
@@ -82,7 +83,10 @@ function optionsOf(security: PodView['security']): Options {
   return { type: textOf(type), user: textOf(user), role: textOf(role) }
 }
 
-/** Control for versions in which annotations set the profile, before the API had fields for it. */
+/**
+ * Control for versions in which profiles were set by annotations, because the API had no fields for
+ * them.
+ */
 export const seccompByAnnotation: Control = ({ annotations, containers }) => {
   const keys = [
     'seccomp.security.alpha.kubernetes.io/pod',

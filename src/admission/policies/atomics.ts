@@ -1,7 +1,7 @@
 /**
  * Finds atomic lists, maps and structs in an apply configuration. Mutating policies must not set
- * them, because everything that is missing from the new value would be removed. The author of an
- * expression rarely intends this.
+ * such values, because everything that is missing from the new value would be removed. Authors of
+ * expressions rarely intend this.
  */
 import { isFields, type Json } from '../../api/object.ts'
 import type { MergeType } from '../../objects/apply/merge-type.ts'

@@ -65,8 +65,8 @@ export const isParameterized = (spec: Fields): boolean =>
   Object.keys(fieldsOf(spec['paramKind'])).length > 0
 
 /**
- * Compiles one expression. A stored expression can use every CEL feature of this version of
- * Kubernetes, even if new expressions must not use the feature yet.
+ * Compiles one expression of a stored policy. It can use every CEL feature of this version of
+ * Kubernetes, including features that new expressions must not use yet.
  */
 function* compileOne(
   text: string,

@@ -1,13 +1,13 @@
 /** Cost limits of CEL expressions, in the cost units of kube-apiserver. */
 
-/** Limit for one evaluation of an expression or variable. */
+/** Cost limit for one evaluation of an expression or variable. */
 export const EXPRESSION_COST_MAX = 1_000_000
 /**
- * Limit for all validations of a policy and their messages, for one binding and one parameter. All
- * audit annotations together have a separate limit of the same size, and so does each mutation.
+ * Cost limit for all validations of a policy and their messages, for one binding and one parameter.
+ * All audit annotations together have a separate limit of the same size, and so does each mutation.
  */
 export const POLICY_COST_MAX = 10_000_000
-/** Limit for all match conditions of a policy. */
+/** Cost limit for all match conditions of a policy. */
 export const CONDITIONS_COST_MAX = 2_500_000
 
 /** Error message if a policy exceeds a cost limit. */

@@ -29,7 +29,7 @@ async function messageOf(spec: Fields): Promise<string> {
   return decision === undefined || decision.kind === 'admit' ? '' : decision.message
 }
 
-test('a message comes from messageExpression, otherwise from message, otherwise it contains the expression', async () => {
+test('the message of a denial comes from messageExpression, otherwise from message, otherwise it contains the expression', async () => {
   assert.equal(await messageOf(failing({})), 'failed expression: false')
   assert.equal(await messageOf(failing({ message: ' given ' })), 'given')
   assert.equal(

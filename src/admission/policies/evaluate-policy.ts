@@ -33,7 +33,7 @@ export type AnnotationResult =
 
 export type Evaluation = {
   readonly decisions: readonly Decision[]
-  /** Duration of the expression of each decision, in ms. */
+  /** Evaluation time of the expression of each decision, in milliseconds. */
   readonly times: readonly number[]
   readonly annotations: readonly AnnotationResult[]
 }
@@ -78,8 +78,8 @@ export function* evaluatePolicy(
 }
 
 /**
- * Returns the decisions. If any validation fails, all message expressions are evaluated, with the
- * cost budget that the validations left.
+ * Returns the decisions. If any validation fails, all message expressions are evaluated. They share
+ * the cost budget that the validations have not used.
  */
 function* decide(
   policy: CompiledPolicy,
@@ -106,7 +106,7 @@ function messageOf({ message, expression }: Validation, computed: Result | undef
   return isUsable ? text : message || `failed expression: ${expression.text.trim()}`
 }
 
-/** Returns the annotation to publish, or undefined. Null and blank values are not published. */
+/** Returns the annotations to publish. Leaves out null and blank values. */
 function annotationOf(key: string, value: Result | undefined): AnnotationResult[] {
   if (value instanceof CelError) return [{ kind: 'error', message: value.message }]
   const text = typeof value === 'string' ? value.trim() : ''

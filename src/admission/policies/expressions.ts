@@ -100,7 +100,7 @@ export class Scope {
     return (this.#variables ??= new VariableValues(this.#policy.variables, this, this.#running))
   }
 
-  /** Returns the cost of the variables that were evaluated since the last call. */
+  /** Returns the evaluation cost of the variables that were evaluated since the last call. */
   static takeCost(scope: Scope): number {
     return scope.#variables?.takeCost() ?? 0
   }
@@ -136,7 +136,10 @@ export class Scope {
   }
 }
 
-/** Number of expressions between checks of the clock. A long expression checks the clock itself. */
+/**
+ * Number of expressions between checks of the clock. A long evaluation of one expression checks the
+ * clock itself.
+ */
 const LOOK_EXPRESSIONS = 16
 
 export class Expressions {
@@ -144,8 +147,8 @@ export class Expressions {
   readonly #slice: Slice
   readonly #nowMs: () => number
   /**
-   * Duration of each expression, in ms. For an expression that is true, the value is 0, and the
-   * duration is added to the next expression that is not true.
+   * Duration of each expression, in milliseconds. For an expression that is true, the value is 0.
+   * Its duration is added to the next expression that is not true.
    */
   readonly times: number[] = []
   #costLeft: number

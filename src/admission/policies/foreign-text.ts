@@ -3,7 +3,7 @@ import { goDate, goTime } from '../../api/go-value.ts'
 import { formatTimestamp } from '../../objects/cel/time.ts'
 import { Duration, Timestamp, Uint, type Value } from '../../objects/cel/values.ts'
 
-/** Text of a value in Go: `plain` as formatted with %v, `syntax` with %#v, and `name` with %T. */
+/** Text of a value in Go. `plain` is formatted with %v, `syntax` with %#v, and `name` with %T. */
 export type GoText = { readonly plain: string; readonly syntax: string; readonly name: string }
 
 /** Maximum number of bytes of a byte string that are shown. */

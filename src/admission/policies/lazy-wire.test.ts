@@ -63,7 +63,7 @@ const objects = {
   },
 } as const
 
-test('reading field by field gives the same values as the whole object', () => {
+test('reading an object field by field gives the same values as decoding the whole object', () => {
   for (const kind of ['ConfigMap', 'Pod', 'Deployment', 'Service', 'Namespace', 'Node', 'Event']) {
     const struct = structOf(kind)
     for (const fields of Object.values(objects)) {

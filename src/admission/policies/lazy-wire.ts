@@ -1,7 +1,7 @@
 /**
- * An object as it appears in expressions: in the form that clients receive, built field by field
- * when expressions read the fields. Most expressions never read managedFields, which take longer to
- * parse than the rest of a small object.
+ * An object as expressions see it: in the form that clients receive. Each field is built when an
+ * expression reads it. Most expressions never read managedFields, which take longer to parse than
+ * the rest of a small object.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { wholeField, wholeItem, wholeWire } from '../../objects/apply/wire.ts'
@@ -73,8 +73,8 @@ class LazyWireItems extends LazyItems {
 }
 
 /**
- * Cached results of `isAlwaysShown`. The schemas are rarely in the CPU caches, so it would be slow
- * to iterate over them on each read.
+ * Cached results of `isAlwaysShown`. Without the cache, each read would iterate over schemas, which
+ * are rarely in the CPU caches.
  */
 const alwaysShown = new WeakMap<Field, boolean>()
 

@@ -101,7 +101,7 @@ test('apply configurations and JSON patches are applied in the order of the muta
   assert.deepEqual(await dataAfter(plugin), { a: '1', b: '1b', c: '1bc', d: '1bcd' })
 })
 
-test('items of a keyed list that the mutation does not contain are kept, and defaults are set again', async () => {
+test('list items that the mutation does not contain are kept if the list has keys, and defaults are set again', async () => {
   const plugin = one(
     apply(
       'Object{spec: Object.spec{containers: [Object.spec.containers{name: "s", image: "x:1"}]}}',
@@ -156,7 +156,7 @@ const refusals = [
 ] as const
 
 for (const [mutation, why] of refusals) {
-  test(`a mutation fails: ${why}`, async () => {
+  test(`a mutation is rejected with the error: ${why}`, async () => {
     assert.equal(
       await dataAfter(one(mutation)),
       `403 policy 'p0' with binding 'p0' denied request: ${why}`,
@@ -296,7 +296,7 @@ test('a delete is not mutated', async () => {
   assert.equal(await admit(plugin, gone), undefined)
 })
 
-test('bindings that do not match do not block the event loop', async () => {
+test('many bindings that do not match do not block the event loop', async () => {
   const plugin = pluginWith([{ mutations: [] }])
   for (let at = 0; at < 20_000; at++) {
     const matchResources = {

@@ -65,8 +65,8 @@ export function createMutatingPolicies(options: MutatingPoliciesOptions): Plugin
 type MatchedPolicy = Candidate<BoundPolicy<CompiledMutations>>
 
 /**
- * A policy with one binding and its parameters. Each parameter is read when it is needed, because
- * there may be thousands.
+ * A policy with one of its bindings and the parameters of this binding. Each parameter is read when
+ * it is needed, because there may be thousands.
  */
 type Invocation = {
   readonly policy: MutatingPolicy
@@ -109,8 +109,8 @@ class Review {
       addAll(invocations, yield* this.#invocationsOf(matched))
       yield* this.#turn()
     }
-    // If the object differs from the last result of the policies, other plugins have changed it
-    // since. Policies with reinvocationPolicy IfNeeded then have to run again.
+    // If the object differs from the last result of the policies, another plugin has changed it in
+    // the meantime. Policies with reinvocationPolicy IfNeeded then have to run again.
     if (rounds.isSecond && !isSame(reinvocations.lastOutput, this.#attributes.object))
       reinvocations.require()
     for (const invocation of invocations) {
@@ -318,7 +318,7 @@ function keyOf(policy: MutatingPolicy, binding: Binding, params: Params): string
 }
 
 /**
- * Returns the error for a policy that names another version of a built-in kind. kube-apiserver
+ * Returns the error for a policy that matches another version of a built-in kind. kube-apiserver
  * converts only from the version of the request, so such a policy fails.
  */
 const unknownConversion = (from: Resource, to: Resource): string =>

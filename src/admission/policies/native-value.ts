@@ -1,6 +1,6 @@
 /**
- * Converts a CEL value that an expression of a mutating policy constructed to JSON, with the limits
- * and errors of Go's conversion.
+ * Converts a CEL value to JSON, with the limits and errors of Go's conversion. An expression of a
+ * mutating policy has constructed the value.
  */
 import type { Json } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -23,8 +23,8 @@ import {
 /** Maximum size of the result of one mutation in characters, as for a request body. */
 const CHARACTERS_MAX = 3 * 1024 * 1024
 /**
- * Number of characters by which the quotes, colon and comma of each member or item count toward
- * CHARACTERS_MAX.
+ * Number of characters that each member or item adds to the size of the result, in addition to its
+ * key and value: quotes, colon and comma.
  */
 const MEMBER_CHARACTERS = 4
 
@@ -32,8 +32,8 @@ const MEMBER_CHARACTERS = 4
 export class MutationFault extends Error {}
 
 /**
- * A value that Go does not convert as part of an object, so that it is not valid for any field with
- * a known type.
+ * Stands for a value that Go does not convert as part of an object. Such a value is not valid for
+ * any field with a known type.
  */
 export type ForeignValue = {
   readonly path: readonly (string | number)[]
@@ -142,8 +142,8 @@ export class NativeValues {
   }
 
   /**
-   * Counts the characters of a part of the request's object toward CHARACTERS_MAX. The part can be
-   * large, and can occur many times in the result.
+   * Adds the characters of a part of the request's object to the size of the result. The part can
+   * be large, and can occur many times in the result.
    */
   #counted(json: Json): Json {
     if (typeof json === 'string') return this.#text(json)

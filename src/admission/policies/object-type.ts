@@ -29,8 +29,8 @@ export function objectTypeOf({ kind, shape: { struct } }: Resource): Type | unde
 }
 
 /**
- * Returns the type of a struct. `above` has the structs that contain it. If a struct contains
- * itself, the inner type has no fields.
+ * Returns the type of a struct. `above` has the structs that contain this struct. If a struct
+ * contains itself, the type of the inner struct has no fields.
  */
 function structType(struct: Struct, name: string, above: ReadonlySet<Struct>): Type {
   if (above.has(struct))

@@ -50,7 +50,7 @@ function setUp(verdict: 'allow' | 'no-opinion') {
 
 const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' }
 
-test('a user needs permission to read all parameters of a kind to name the kind in a policy', async () => {
+test('a user who names a parameter kind in a policy needs permission to read all parameters of this kind', async () => {
   const { asked, write } = setUp('no-opinion')
   const why = `user ${jane} must have "get" permission on all objects of the referenced paramKind (kind=ConfigMap, apiVersion=v1)`
   assert.equal(
@@ -75,7 +75,7 @@ test('a user needs permission to read all parameters of a kind to name the kind 
   assert.equal(asked.length, 1)
 })
 
-test('a user needs permission to read parameters to bind them, or to read everything if the policy is unknown', async () => {
+test('a user who binds parameters needs permission to read them, or to read everything if the policy is unknown', async () => {
   const { objects, write } = setUp('no-opinion')
   const refused = `422 ValidatingAdmissionPolicyBinding.${group} "x" is invalid: spec.paramRef: Forbidden:`
   const unknown = `to determine minimum required permissions and user ${jane} does not have "list" permission for all groups, versions and resources`

@@ -1,7 +1,7 @@
 /**
  * Requires that a user who names the parameters of a policy is allowed to read them, because
- * messages of the policy could reveal their contents to everyone. The check runs after everything
- * else in the policy or binding is validated, whether or not policies are enforced.
+ * messages of the policy could reveal their contents to everyone. This check runs after the rest of
+ * the policy or binding is validated, whether or not policies are enforced.
  */
 import type { RequestContext } from '../../api/context.ts'
 import type { AccessAttributes } from '../../api/access.ts'
@@ -114,7 +114,7 @@ const kindOf = (
 
 type Target = { readonly group: string; readonly version: string; readonly plural: string }
 
-/** Returns the resource of the parameters. Unknown parts are `*`. */
+/** Returns the resource of the parameters. Parts of the resource that are unknown are `*`. */
 function targetOf(paramKind: Fields[string], { resourcesOf }: ParamAccessOptions): Target {
   if (paramKind === undefined || paramKind === null)
     return { group: '*', version: '*', plural: '*' }

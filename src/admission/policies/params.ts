@@ -32,9 +32,9 @@ export type Param = { readonly object: KubeObject; readonly struct: Struct }
 
 /**
  * Returns the parameter objects to which a binding refers. If there are none, the caller must not
- * apply the binding. There can be thousands of parameters, so each one is converted only when the
- * iterable reaches it. Fails with a ConfigurationFault if the reference is invalid, or if there are
- * no parameters although the binding requires them.
+ * apply the binding. Each parameter is converted only when the caller iterates to it, because there
+ * can be thousands. Fails with a ConfigurationFault if the reference is invalid, or if there are no
+ * parameters although the binding requires them.
  */
 export function readParams(
   resource: Resource,

@@ -58,8 +58,8 @@ export class PoliciesInformer<C> implements AsyncDisposable {
   }
 
   /**
-   * Returns a store whose writes resolve only when they are in force. Returns undefined if the
-   * resource is not a policy or binding of this type.
+   * Returns a store for a resource. A write to this store resolves only when the written policy or
+   * binding is in force. Returns undefined if the resource is not a policy or binding of this type.
    */
   informedStore(plural: string, store: ObjectStore): ObjectStore | undefined {
     if (!plural.startsWith(`${this.#options.type}admissionpolic`)) return undefined

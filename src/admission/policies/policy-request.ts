@@ -1,6 +1,6 @@
 /**
- * The evaluation of policies for one request, which is common to all types of policies: whether the
- * policies match, their parameters, and the variables of their expressions.
+ * The evaluation of policies for one request. It is common to all types of policies: whether a
+ * policy matches, which parameters it has, and which variables its expressions can use.
  */
 import { ApiError, internalError, serviceUnavailable, tooManyRequests } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -38,7 +38,10 @@ import { ConfigurationFault, type Param, readParams } from './params.ts'
 import type { Binding } from './policy.ts'
 import { namespaceValue, type ObjectValues, RequestValues } from './request-values.ts'
 
-/** Retry-After when too many calls are in flight, as for other requests rejected with 429. */
+/**
+ * Retry-After header in seconds when too many calls are in flight, as for other requests rejected
+ * with 429.
+ */
 const RETRY_SECONDS = 1
 
 export type PolicyRequestOptions = {
@@ -69,7 +72,7 @@ export class PolicyRequest {
   readonly #options: PolicyRequestOptions
   #values: RequestValues
   /**
-   * All evaluations of the request share the slices of time, because many short evaluations
+   * The slice of time that all evaluations of the request share, because many short evaluations
    * together could block the event loop.
    */
   readonly #slices = new Slices()

@@ -14,14 +14,14 @@ import { isParameterized } from './compile-expressions.ts'
 
 export type ParamKind = { readonly apiVersion: string; readonly kind: string }
 
-/** Compiles the expressions of a spec. */
+/** Compiles the expressions in the spec of a policy. */
 export type Compile<C> = (spec: Fields, slice: Slice) => Turns<C>
 
 export class Policy<C> {
   readonly name: string
   readonly #uid: string | undefined
   readonly criteria: MatchCriteria
-  /** Whether errors are ignored. If false, errors deny the request. */
+  /** Whether errors of the policy are ignored. If false, errors deny the request. */
   readonly ignoresErrors: boolean
   readonly paramKind: ParamKind | undefined
   /** Whether reinvocationPolicy is IfNeeded. Only mutating policies have this field. */
@@ -64,7 +64,7 @@ export class Policy<C> {
     this.#compiled = compiled.then(
       (done) => (this.#compiled = done),
       (error: unknown) => {
-        // After a failed compilation, the next request that matches tries again.
+        // If the compilation failed, the next request that matches compiles the expressions again.
         this.#compiled = undefined
         throw error
       },

@@ -49,7 +49,7 @@ export class RequestValues {
     )
   }
 
-  /** Object and old object in the version of the request. */
+  /** Object and old object of the request, in the version of the request. */
   get own(): ObjectValues {
     return (this.#own ??= this.#unconverted())
   }
@@ -138,9 +138,9 @@ const resourceFields = ({ group, version, plural }: Resource): Fields => ({
 })
 
 /**
- * Returns the value of `namespaceObject`, which has only the declared fields. The values are those
- * of the JSON form, whatever the declared types: times are strings, and there is a field `uid` but
- * no field `UID`.
+ * Returns the value of `namespaceObject`, which has only the declared fields. The values have their
+ * JSON form, whatever their declared types: times are strings, and the field for the UID is `uid`
+ * instead of `UID`.
  */
 export function namespaceValue({ metadata, spec, status }: KubeObject): Result {
   const fields: { [name: string]: Json } = { metadata }

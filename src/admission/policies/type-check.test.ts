@@ -36,8 +36,8 @@ const file: Json = JSON.parse(
 const recorded = isFields(file) ? file : {}
 
 /**
- * Removes the number that Kubernetes appends to the kind in type names, because the number differs
- * each time.
+ * Removes the number that Kubernetes appends to the kind in type names, because it differs in each
+ * run.
  */
 const numbered = (text: string): string => text.replaceAll(/\b([A-Z]\w*?)\d+(?=[.,)])/g, '$1')
 
@@ -49,7 +49,7 @@ for (const [name, one] of Object.entries(cases)) {
   })
 }
 
-test('the expressions of a policy are checked in slices of time if they are long', async () => {
+test('the type check of long expressions is divided into slices, between which the event loop runs other work', async () => {
   const long = Array.from({ length: 2_000 }, () => 'object.spec.replicas == 1').join(' || ')
   const { spec = {} } = policyOf('long', {
     rules: cases['good']?.rules ?? [],
@@ -79,7 +79,7 @@ test('a rule with many groups, versions and resources is matched with the served
   )
 })
 
-test('a kind that a rule names several times counts several times toward the limit', async () => {
+test('a kind that a rule matches several times counts several times toward the limit of checked kinds', async () => {
   const rules = [
     ruleOf({
       apiGroups: ['apps'],

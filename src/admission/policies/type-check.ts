@@ -22,7 +22,7 @@ import { objectTypeOf } from './object-type.ts'
 
 /**
  * Maximum number of kinds that are checked for one rule, as in Kubernetes. When a rule reaches the
- * limit, later rules are not checked. A kind that is named twice counts twice.
+ * limit, later rules are not checked. If a rule matches a kind twice, the kind counts twice.
  */
 const KINDS_MAX = 10
 /**
@@ -33,7 +33,10 @@ const WARNINGS_CHARACTERS_MAX = 128 << 10
 
 export type ExpressionWarning = { readonly fieldRef: string; readonly warning: string }
 
-/** Resolves to the warnings. `resources` are all served resources. Runs in slices of time. */
+/**
+ * Resolves to the warnings. `resources` are all served resources. The work is divided into slices,
+ * between which the event loop runs other work.
+ */
 export const typeCheck = (
   { spec }: Pick<KubeObject, 'spec'>,
   resources: readonly Resource[],
@@ -153,8 +156,8 @@ function* kindsToCheck(
 }
 
 /**
- * A resource, and the entries of a rule that match it. `times` is how often the rule lists the
- * resource name.
+ * A resource, and the entries of a rule that match the resource. `times` is the number of times
+ * that the rule lists the resource name.
  */
 type NamedResource = {
   readonly resource: Resource

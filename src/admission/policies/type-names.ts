@@ -1,7 +1,7 @@
 /**
- * Checks the type names of objects that an expression constructs. An object must have the name of
- * its field: `Object.spec.template` is the type of the field `template` in an `Object.spec`. CEL
- * does not check this before the evaluation.
+ * Checks the type names of objects that an expression constructs. The type name must match the
+ * field that contains the object: `Object.spec.template` is the type of the field `template` in an
+ * `Object.spec`. CEL does not check this before the evaluation.
  */
 import { quote } from '../../api/quote.ts'
 import { BoundedTexts } from '../../lib/text/bounded-texts.ts'

@@ -224,7 +224,7 @@ test('a policy is evaluated only if its selectors match the current labels of th
   assert.equal(await admit(ofObject, attributes({ plural: 'configmaps', object })), refused)
 })
 
-test('thousands of parameters do not block the event loop, and a canceled request stops between them', async () => {
+test('thousands of parameters do not block the event loop, and the evaluation of a canceled request stops between them', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' }
   const validations = [{ expression: "params.metadata.name.startsWith('q')" }]
@@ -248,7 +248,7 @@ test('thousands of parameters do not block the event loop, and a canceled reques
   assert.equal(await admit(plugin, { ...configMap(), context }), '503 the request was cancelled')
 })
 
-test('a policy that cannot be decoded stays in force as it was, and blocks writes if no earlier state is known', async () => {
+test('a policy that can no longer be decoded stays in force, and a new one that cannot be decoded blocks writes', async () => {
   const plugin = pluginWith({ validations: [{ expression: 'false', message: 'no' }] })
   plugin.index.setUnreadable('policies', 'p')
   plugin.index.setUnreadable('bindings', 'b')
@@ -265,7 +265,7 @@ test('a policy that cannot be decoded stays in force as it was, and blocks write
   assert.equal(await admit(plugin, repair), object)
 })
 
-test('bindings that do not match do not block the event loop', async () => {
+test('many bindings that do not match do not block the event loop', async () => {
   const plugin = pluginWith({ validations: [{ expression: 'true' }] })
   for (let at = 0; at < 20_000; at++) {
     const matchResources = { resourceRules: [{ ...resourceRules[0], resourceNames: [`x${at}`] }] }

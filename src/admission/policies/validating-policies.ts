@@ -134,7 +134,9 @@ class Review {
     }
   }
 
-  /** Records a configuration error. It denies the request, unless the policy ignores errors. */
+  /**
+   * Records a configuration error. The error denies the request, unless the policy ignores errors.
+   */
   #fail(policy: ValidatingPolicy, binding: Binding | undefined, error: unknown): void {
     if (!(error instanceof ConfigurationFault)) throw error
     if (policy.ignoresErrors) return

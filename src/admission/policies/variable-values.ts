@@ -1,6 +1,6 @@
 /**
- * Values of a policy's variables for one request. A variable is evaluated when an expression first
- * reads it, and only once.
+ * Values of a policy's variables for one request. A variable is evaluated only once, when an
+ * expression first reads it.
  */
 import { quote } from '../../api/quote.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -54,7 +54,7 @@ export class VariableValues extends LazyStruct {
     return value
   }
 
-  /** Returns the cost of the variables that were evaluated since the last call. */
+  /** Returns the evaluation cost of the variables that were evaluated since the last call. */
   takeCost(): number {
     const cost = this.#cost
     this.#cost = 0
@@ -74,7 +74,8 @@ export class VariableValues extends LazyStruct {
       return result
     }
     const { slice, tools } = this.#running
-    // An expression can read a thousand variables, so their evaluation has to yield.
+    // If the slice of time is over, yield before the evaluation, because an expression can read a
+    // thousand variables.
     const begun = slice.isOver()
       ? program.start(this.#activation, EXPRESSION_COST_MAX)
       : program.begin(this.#activation, EXPRESSION_COST_MAX, slice)

@@ -43,8 +43,8 @@ export function costIn(quota: KubeObject, { attributes, evaluator, object }: Cha
 }
 
 /**
- * Returns why the quota cannot be evaluated: either the object does not specify an amount, or the
- * quota has no usage yet. Checked before any amount is compared.
+ * Returns why the quota cannot be evaluated: the object does not specify an amount, or the status
+ * of the quota contains no usage yet. This is checked before any amounts are compared.
  */
 export function unknownOf(
   quota: KubeObject,
@@ -99,8 +99,8 @@ export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n =
 }
 
 /**
- * Returns the used share of the resource that is closest to its limit. 1 means that the limit is
- * reached.
+ * Returns the used share of that resource which is closest to its limit. A result of 1 means that
+ * the limit is reached.
  */
 export function usedShare(quota: KubeObject): number {
   const { hard, used } = statusOf(quota)

@@ -17,7 +17,8 @@ const names: readonly string[] = [
 const ofClass = '.storageclass.storage.k8s.io/'
 
 export const createClaimEvaluator = (gates: Gates): Evaluator => ({
-  // The allocated resources of a claim and the current VolumeAttributesClass are in its status.
+  // Updates of the status are also charged, because the status contains the allocated resources and
+  // the current VolumeAttributesClass.
   isCharged: (attributes) =>
     isWritten(attributes) ||
     (attributes.subresource === 'status' && isChangedIn(attributes, gates)),

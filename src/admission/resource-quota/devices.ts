@@ -1,6 +1,6 @@
 /**
- * Measures the devices that ResourceClaims request: per device class, the maximum number that can
- * be allocated.
+ * Measures the devices that a ResourceClaim requests. For each device class, the result is the
+ * maximum number of devices that can be allocated.
  */
 import {
   type Fields,
@@ -15,7 +15,10 @@ import { count, type Evaluator, isWritten } from './evaluator.ts'
 
 const name = 'count/resourceclaims.resource.k8s.io'
 const ofClass = '.deviceclass.resource.k8s.io/devices'
-/** Maximum number of devices in a claim. A request for all devices is charged for this number. */
+/**
+ * Maximum number of devices in a claim. A request for all devices of a class is charged for this
+ * number.
+ */
 const DEVICES_MAX = 32
 
 export const deviceEvaluator: Evaluator = {
@@ -30,8 +33,8 @@ export const deviceEvaluator: Evaluator = {
 }
 
 /**
- * Returns the cost of a request. Only one of the alternatives is allocated, so the most expensive
- * one is charged.
+ * Returns the cost of a device request. Only one of its alternatives is allocated, so the most
+ * expensive one is charged.
  */
 function costOf(request: Fields): ResourceList {
   const alternatives = itemsOf(request['firstAvailable'])

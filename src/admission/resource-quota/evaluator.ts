@@ -13,8 +13,8 @@ export type Evaluator = {
   readonly isCharged: (attributes: Attributes) => boolean
   readonly usageOf: (object: KubeObject) => ResourceList
   /**
-   * Usage of any object, if it is the same for all objects. Such objects do not belong to any
-   * scope.
+   * Usage of an object, if it is the same for all objects of the kind. Such objects do not belong
+   * to any scope.
    */
   readonly fixedUsage?: ResourceList
   /** Whether objects of this kind can use the resource. */

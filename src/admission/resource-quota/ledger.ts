@@ -30,8 +30,8 @@ export class Ledger {
   }
 
   /**
-   * Number of charges of rejected writes that could not be released. A charge that several quotas
-   * retain counts once per quota.
+   * Number of charges of rejected writes that could not be released. A charge counts once for each
+   * quota that still contains it.
    */
   get keptCharges(): number {
     return this.#keptCharges
@@ -84,7 +84,7 @@ export class Ledger {
     const all = new Map(refusals)
     const charged = new Map<string, string | undefined>()
     for (const name of changed) {
-      // limit: a namespace has few quotas, because only administrators create them
+      // limit: a namespace has few quotas, because only administrators create them.
       const standing = charges.filter((charge) => !all.has(charge))
       let late: Refusals = new Map()
       const version = await this.#objects.changeStatus(
@@ -107,9 +107,9 @@ export class Ledger {
 
   /**
    * Releases charges. `charged` maps the name of a quota to the resourceVersion that our charge
-   * produced. If the version has changed, the controller may have recounted the stored objects,
-   * which already releases the charge. Such a quota is left unchanged until the controller counts
-   * again, so that no charge is released twice.
+   * produced. If the quota now has another version, the controller may have recounted the stored
+   * objects, which already releases the charge. Such a quota is left unchanged until the controller
+   * counts again, so that no charge is released twice.
    */
   async #giveBack(
     namespace: string,
@@ -132,10 +132,12 @@ export class Ledger {
   }
 
   /**
-   * Returns the refusals, and the names of the quotas to charge. If the cached state does not allow
-   * a charge, the latest state is read and decides. The quota that is closest to its limit is
-   * charged first. If another replica has used it up in the meantime, the write is rejected before
-   * the other quotas are charged, and no charge has to be released.
+   * Returns the errors of rejected writes, and the names of the quotas to charge. If the cached
+   * state does not allow a charge, the latest state is read and decides.
+   *
+   * The quota that is closest to its limit is charged first. If another replica has used up this
+   * quota in the meantime, the write is rejected before the other quotas are charged, and no charge
+   * has to be released.
    */
   async #settle(
     namespace: string,
@@ -177,10 +179,10 @@ function settle(
     const costs = quotas.map((quota) => costIn(quota, charge))
     // As in kube-apiserver, amounts are compared only if all quotas can be evaluated.
     const refusal =
-      // limit: `quotas` is short, because only administrators create quotas
+      // limit: `quotas` is short, because only administrators create quotas.
       quotas.map((quota) => unknownOf(quota, charge)).find(isGiven) ??
       uncoveredOf?.(quotas, charge) ??
-      // limit: `quotas` is short, because only administrators create quotas
+      // limit: `quotas` is short, because only administrators create quotas.
       quotas.map((quota, at) => excessOf(quota, charge, costs[at] ?? nothing)).find(isGiven)
     if (refusal !== undefined) refusals.set(charge, refusal)
     else quotas = quotas.map((quota, at) => withUsed(quota, costs[at] ?? nothing))

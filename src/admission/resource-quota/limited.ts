@@ -1,6 +1,6 @@
 /**
- * Resources that are limited by default in the configuration. A write can use them only if a quota
- * of its namespace covers them, so that no namespace can use them without a quota.
+ * Resources that are limited by default in the configuration. A write can use such a resource only
+ * if a quota of its namespace covers the resource.
  */
 import { type ApiError, unclassified } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -14,7 +14,7 @@ export class LimitedResources {
   readonly #limited: readonly LimitedResource[]
   /**
    * Scopes of all limited resources. As in kube-apiserver, the scopes apply to all kinds that have
-   * these scopes, whatever resource they are configured for.
+   * such scopes, even if the configuration specifies them for another resource.
    */
   readonly #scopes: readonly Scope[]
 
@@ -43,7 +43,7 @@ export class LimitedResources {
     const texts = this.#textsOf(attributes)
     const covered = new Set(quotas.flatMap((quota) => limitedIn(quota, object, evaluator)))
     const names = [...evaluator.usageOf(object)]
-      // limit: `texts` has only the few entries of the configuration file, so each search is short
+      // limit: `texts` has only the few entries of the configuration file, so each search is short.
       .filter(
         ([name, { nanos }]) =>
           nanos > 0n && texts.some((text) => name.includes(text)) && !covered.has(name),
@@ -54,7 +54,7 @@ export class LimitedResources {
     const matched = quotas.flatMap(scopesOf).filter((scope) => evaluator.isInScope(object, scope))
     const uncovered = this.#scopes
       .filter((scope) => evaluator.isInScope(object, scope))
-      // limit: both lists contain only the few scopes of the configuration file and the quotas
+      // limit: both lists contain only the few scopes of the configuration file and the quotas.
       .filter(({ name }) => !matched.some((scope) => scope.name === name))
     if (uncovered.length === 0) return undefined
     return unclassified(
@@ -70,8 +70,8 @@ export class LimitedResources {
 }
 
 /**
- * Known operators. As in kube-apiserver, a configuration can contain unknown operators. Here they
- * match no object; in kube-apiserver they stop the enforcement of quotas.
+ * Known operators of scopes. As in kube-apiserver, a configuration can contain unknown operators.
+ * Here such an operator matches no object; in kube-apiserver it stops the enforcement of quotas.
  */
 const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 
@@ -80,7 +80,7 @@ const printScope = ({ name, operator, values }: Scope): string =>
 
 /**
  * Returns whether the write adds usage. A write that adds no usage is not rejected. If a quota did
- * not apply to the old object, all usage in this quota counts as added.
+ * not apply to the old object, the whole usage of the new object counts as added.
  */
 function usesMore(
   quotas: readonly KubeObject[],

@@ -1,14 +1,14 @@
 /**
- * Writes that were charged to the quotas of a namespace and have not finished. Their charges are in
- * the status of the quotas, but their objects may not be stored yet. The quota controller therefore
- * waits for these writes before it counts the stored objects.
+ * Records the writes that were charged to the quotas of a namespace but have not finished. The
+ * status of the quotas contains these charges, but the objects may not be stored yet. The quota
+ * controller therefore waits for these writes before it counts the stored objects.
  */
 export class OpenCharges {
   readonly #byNamespace = new Map<string, Set<Promise<void>>>()
 
   /**
-   * Opens a charge. Call this before a quota is changed, and call the returned function when the
-   * write is stored or has failed.
+   * Records that a write is being charged. Call this before a quota is changed, and call the
+   * returned function when the write is stored or has failed.
    */
   begin(namespace: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -70,7 +70,7 @@ test('each object counts as one, under both names of the resource', async () => 
   )
 })
 
-test('a charge is open from before the first quota is changed until the write has finished', async () => {
+test('a charge is open from the time before the first quota is changed until the write has finished', async () => {
   const world = new ResourceQuotaFixture(quota('q', { configmaps: '1' }))
   const openCharges = new OpenCharges()
   const ended: string[] = []
@@ -223,7 +223,7 @@ test('concurrent writes are charged one after another', async () => {
   assert.deepEqual(await world.used(), [{ configmaps: '7' }])
 })
 
-test('a dry run is not charged', async () => {
+test('a dry run is not charged to any quota', async () => {
   const world = new ResourceQuotaFixture(quota('q', { configmaps: '1' }))
   assert.equal(await world.outcome(configMap(true)), 'fine')
   assert.deepEqual(await world.used(), [{ configmaps: '0' }])
@@ -276,7 +276,10 @@ test('an update is charged only for the usage that it adds', async () => {
   assert.deepEqual(await world.used(), [{ 'requests.cpu': '2' }])
 })
 
-/** Returns the usage that a resize from one CPU to two adds, with this status and metadata. */
+/**
+ * Returns the usage that a pod adds when it is resized from one CPU to two, with this status and
+ * metadata.
+ */
 async function costOfResize(status: Fields, metadata: Fields = {}): Promise<unknown[]> {
   const world = new ResourceQuotaFixture(quota('q', { 'requests.cpu': '9' }))
   const reported = (one: KubeObject): KubeObject => ({
@@ -380,7 +383,7 @@ for (const [expression, spec, isIn] of scopeCases) {
 const service = (spec: Fields) =>
   attributes({ plural: 'services', object: anObject('Service', 's', { spec }) })
 
-test('Services are charged for node ports and load balancers', async () => {
+test('Services are charged for their node ports and load balancers', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { 'services.nodeports': '3', 'services.loadbalancers': '1', services: '9' }),
   )
@@ -436,7 +439,7 @@ test('a fraction of a byte of storage is charged as a whole byte', async () => {
   assert.deepEqual(await world.used(), [{ 'requests.storage': '2' }])
 })
 
-test('events and objects that are not stored are not counted', async () => {
+test('Events, and objects that are not stored, are not counted', async () => {
   const world = new ResourceQuotaFixture(quota('q', { 'count/events': '0', 'count/bindings': '0' }))
   assert.equal(
     await world.outcome(attributes({ plural: 'events', object: anObject('Event', 'e') })),

@@ -1,7 +1,7 @@
 /**
- * Enforces the ResourceQuotas of a namespace. A write is charged before it is stored. The charge is
- * not released here if the write fails later or the object is deleted. Only the quota controller
- * can release it, because it counts the existing objects.
+ * Enforces the ResourceQuotas of a namespace. A write is charged before its object is stored. This
+ * plugin does not release the charge if the write fails later or the object is deleted. Only the
+ * quota controller releases it, because the controller counts the existing objects.
  */
 import type { Gates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -54,8 +54,8 @@ export function createResourceQuota(
       const charge = { attributes, evaluator, object }
       if (limited.concern(attributes)) return settle(charge)
       const quotas = readQuotas(namespace)
-      // Most namespaces have no quota. This is determined synchronously, so their writes do not
-      // wait.
+      // Most namespaces have no quota. For them, the result is known synchronously, so their writes
+      // do not wait.
       const hasNone = !(quotas instanceof Promise) && quotas.length === 0
       return hasNone ? undefined : chargeQuotas(quotas, charge)
     },

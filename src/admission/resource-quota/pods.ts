@@ -31,8 +31,8 @@ const names: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Resources whose amounts a pod must specify if a quota limits them. For other resources, a missing
- * amount means 0.
+ * Resources whose amounts a pod must specify if a quota limits them. If a pod does not specify the
+ * amount of another resource, the amount counts as 0.
  */
 const required: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
@@ -66,8 +66,8 @@ function saysItself({ spec }: KubeObject, isOwn: (name: string) => boolean): boo
 }
 
 /**
- * Returns whether the write can add usage. Of all updates, only a resize changes the amounts, and
- * only a new deadline moves a pod into another scope.
+ * Returns whether the write can add usage. An update can add usage in two cases: a resize changes
+ * the amounts, and a new deadline moves the pod into another scope.
  */
 function isCharged({ operation, subresource, object, oldObject }: Attributes): boolean {
   if (subresource === 'resize') return operation === 'UPDATE'
@@ -79,8 +79,8 @@ function isCharged({ operation, subresource, object, oldObject }: Attributes): b
 const record: ResourceList = new Map([['count/pods', count(1)]])
 
 /**
- * Returns whether the pod has terminated. A pod that still exists after twice its grace period is
- * assumed to be on a lost node.
+ * Returns whether the pod has terminated. If a pod still exists after twice its grace period, it is
+ * assumed to be on a lost node and counts as terminated.
  */
 function isOver({ metadata, status }: KubeObject, nowMs: number): boolean {
   const { phase } = fieldsOf(status)
@@ -123,7 +123,7 @@ function missing({ spec }: KubeObject, resourceNames: readonly string[]): string
     (container) => [textOf(container['name']), namesIn(container)] as const,
   )
   const parts = wanted.flatMap((name) => {
-    // limit: `wanted` has at most six names, so `said` is filtered at most six times
+    // limit: `wanted` has at most six names, so `said` is filtered at most six times.
     const silent = said.filter(([, given]) => !given.has(name)).map(([container]) => container)
     return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].toSorted().join(',')}`]
   })

@@ -55,7 +55,7 @@ test('a pod gets the default service account and a token', async () => {
   })
 })
 
-test('an existing mount at the path and an existing token volume are kept', async () => {
+test('an existing volume mount at the path of the token and an existing token volume are kept', async () => {
   const own = { containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath }] }] }
   assert.deepEqual(await create({}, own), { ...own, ...named })
   const brought = { containers: [{ name: 'c' }], volumes: [{ name: 'kube-api-access-mine' }] }
@@ -81,7 +81,7 @@ test('a pod that names a missing service account is rejected', async () => {
   assert.equal(await create({}, { serviceAccountName: 'nope' }), refused(why))
 })
 
-test('if the default service account is missing, it is looked up again for a while, but other accounts are not', async () => {
+test('a missing service account is looked up again for a while only if it is the default service account', async () => {
   const objects = new MemoryObjects()
   let waits = 0
   const wait = async () => {
@@ -141,7 +141,7 @@ test('an annotation whose value Go parses as true restricts pods to the secrets 
   )
 })
 
-/** Covers CVE-2024-3177 (envFrom) and CVE-2023-2728 (containers that are added later). */
+/** This test covers CVE-2024-3177 (envFrom) and CVE-2023-2728 (containers that are added later). */
 test('the restriction applies to all lists of containers and all ways to refer to a secret', async () => {
   const metadata = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }
   const account = { ...quiet, metadata, secrets: [{ name: 'mine' }] }

@@ -8,8 +8,8 @@ const volumePrefix = 'kube-api-access-'
 /** Path at which clients expect the volume. */
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 /**
- * Lifetime of the token: one hour and seven seconds. From the additional seven seconds,
- * kube-apiserver recognizes the tokens that this plugin mounts.
+ * Lifetime of the token: one hour and seven seconds. kube-apiserver recognizes the tokens that this
+ * plugin mounts by the additional seven seconds.
  */
 const TOKEN_SECONDS = 3607
 const FILE_MODE = 0o644

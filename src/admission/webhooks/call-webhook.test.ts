@@ -85,7 +85,7 @@ test('failurePolicy decides whether a failed call rejects the request', async ()
   assert.equal(await refusal(error, 'Ignore'), undefined)
 })
 
-test('a call that a limit of this server ended rejects the request, whatever the failurePolicy', async () => {
+test('if a limit of this server ends a call, the request is rejected, whatever the failurePolicy', async () => {
   for (const policy of ['Fail', 'Ignore']) {
     const busy = await refusal(failed(new BusyError()), policy)
     assert.deepEqual([busy?.code, busy?.details], [429, { retryAfterSeconds: 1 }])

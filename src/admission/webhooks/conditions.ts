@@ -55,8 +55,8 @@ type Conditional = {
 }
 
 /**
- * Resolves to whether all conditions are true. If some conditions fail and no condition is false,
- * the failurePolicy applies: the result is false, or a Forbidden is thrown.
+ * Resolves to whether all conditions are true. If a condition fails and no condition is false, the
+ * failurePolicy decides: the promise resolves to false or rejects with a Forbidden error.
  */
 export async function matchesConditions(
   { name: webhook, conditions, failsOpen, isListed }: Conditional,

@@ -9,8 +9,8 @@ import type { AdmissionWebhook } from './webhook.ts'
 import type { WebhookOptions } from './webhook-options.ts'
 
 /**
- * Resolves to whether to call the webhook. The object selector is evaluated first, so that a
- * missing namespace causes an error only for requests that the webhook could receive.
+ * Resolves to whether to call the webhook. The object selector is evaluated first. Thus a missing
+ * namespace causes an error only for requests that the webhook could receive.
  */
 export async function isToBeCalled(
   webhook: AdmissionWebhook,

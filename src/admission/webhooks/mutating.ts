@@ -47,8 +47,8 @@ export function createMutatingWebhooks(webhooks: WebhookList, options: WebhookOp
 
 type Mutating = {
   /**
-   * Returns the webhooks whose selectors match, in order. Called again after a change, because a
-   * changed object may have labels that other webhooks select.
+   * Returns the webhooks whose selectors match, in order. This function is called again after a
+   * change, because a changed object may have labels that other webhooks select.
    */
   readonly select: (attributes: Attributes) => readonly Candidate<ListedWebhook>[]
   readonly rounds: Rounds
@@ -61,8 +61,8 @@ async function mutate(
   attributes: Attributes,
   { select, rounds, reinvocations, options }: Mutating,
 ): Promise<KubeObject | undefined> {
-  // If the object differs from the last result of the webhooks, other plugins have changed it
-  // since. Webhooks with reinvocationPolicy IfNeeded then have to be called again.
+  // If the object differs from the last result of the webhooks, another plugin has changed it in
+  // the meantime. Webhooks with reinvocationPolicy IfNeeded then have to be called again.
   if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object))
     reinvocations.require()
   let current = attributes
@@ -87,7 +87,7 @@ async function mutate(
       versions = new Versions(current, options.convertByWebhook)
       // The call may have taken seconds, so read the namespace again.
       const selectedNow = select({ ...current, known: {} })
-      // limit: the list has only the webhooks that administrators have configured
+      // limit: the list has only the webhooks that administrators have configured.
       left.splice(0, left.length, ...selectedNow.filter((other) => other.entry.position > position))
     }
     if (webhook.isReinvoked) reinvocations.invoked(webhook.id)

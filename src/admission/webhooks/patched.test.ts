@@ -22,7 +22,7 @@ function steps(
 const text = (data: string): string =>
   `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":${data}}`
 
-test('the object before the patch and the object after the patch are decoded in separate slices of time', () => {
+test('the objects before and after the patch are decoded in separate ticks of the event loop', () => {
   assert.deepEqual(steps(text('{"a":"1"}'), text('{ "a" : "1" }')), { isSame: true, pauses: 2 })
   assert.deepEqual(steps(text('{"a":"1"}'), text('{"a":"2"}')), { isSame: false, pauses: 2 })
 })

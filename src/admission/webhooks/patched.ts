@@ -36,8 +36,8 @@ export async function patched(
   } catch (error) {
     if (error instanceof PatchError || error instanceof JsonSyntaxError)
       throw internalError(error.message, error)
-    // The client is not responsible for a patch that cannot be decoded, so the error becomes an
-    // internal error. Invalid errors and server errors are returned unchanged.
+    // The client is not responsible for a patch that cannot be decoded, so it gets an internal
+    // error. Invalid errors and server errors are returned unchanged.
     if (error instanceof ApiError && error.code < 500 && error.reason !== 'Invalid')
       throw internalError(error.message, error)
     throw error
@@ -73,7 +73,7 @@ function* apply(
 
 /**
  * Returns whether two JSON strings decode to the same object. A string can be several megabytes
- * long, so only one string is decoded in each slice of time.
+ * long. Therefore the event loop can run other work after each of the two strings is decoded.
  */
 export function* isSameGiven(
   before: string,
@@ -88,8 +88,9 @@ export function* isSameGiven(
 }
 
 /**
- * Returns whether the error is about a conversion to another existing kind. kube-apiserver decodes
- * such an object and then fails to convert it, which it does not report as an internal error.
+ * Returns whether the error says that the patch changed the kind to another existing kind.
+ * kube-apiserver decodes such an object and then fails to convert it. It does not report this as an
+ * internal error.
  */
 const isOtherKind = (fault: string): boolean => fault.startsWith('converting (')
 

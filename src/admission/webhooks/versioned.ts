@@ -64,8 +64,8 @@ export class Versions {
 }
 
 /**
- * Converts an error to an internal error, as in kube-apiserver, because an object that cannot be
- * converted cannot be reviewed.
+ * Converts an error to an internal error, as in kube-apiserver. The error means that an object
+ * cannot be converted and thus cannot be reviewed.
  */
 async function orInternal<T>(convert: () => MaybePromise<T>): Promise<T> {
   try {

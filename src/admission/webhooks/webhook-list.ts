@@ -65,7 +65,7 @@ export class WebhookList {
 
   /**
    * Returns whether any configuration has a webhook with this name. Several configurations can have
-   * one.
+   * webhooks with the same name.
    */
   readonly #has = (name: string): boolean => {
     for (const webhooks of this.#byConfiguration.values())

@@ -16,7 +16,7 @@ const ANSWER_BYTES_MAX = 4 << 20
 export type ReviewVersion = 'v1' | 'v1beta1'
 
 export type AdmissionWebhook = {
-  /** Id that is unique among all webhooks of its type. */
+  /** ID that is unique among all webhooks of its type. */
   readonly id: string
   readonly configuration: string
   readonly name: string
@@ -27,20 +27,20 @@ export type AdmissionWebhook = {
   readonly timeoutMs: number
   readonly supportsDryRun: boolean
   /**
-   * First version of AdmissionReview in the webhook's list that this server supports. Undefined if
-   * it supports none of them.
+   * The first version in the webhook's list of AdmissionReview versions that this server supports.
+   * Undefined if the server supports none of them.
    */
   readonly reviewVersion: ReviewVersion | undefined
   /** Whether reinvocationPolicy is IfNeeded. */
   readonly isReinvoked: boolean
   /**
-   * Returns the client. Creates it on the first call. Fails if the client configuration is not
-   * usable.
+   * Returns the client that calls the webhook. The client is created on the first call. Fails if
+   * the client configuration is not usable.
    */
   readonly client: () => Pick<Webhook, 'post'>
   /**
    * Returns whether a configuration still has a webhook with this name. The webhook can be deleted
-   * during a call, and metric series that are recorded after the deletion would never be removed.
+   * while it is called. Metric series that are recorded after the deletion would never be removed.
    */
   readonly isListed: () => boolean
   /** Closes idle connections. Calls in flight continue. */

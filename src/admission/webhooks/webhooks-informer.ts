@@ -53,7 +53,7 @@ export class WebhooksInformer implements AsyncDisposable {
 
   /**
    * Resolves when all configurations are in force. The server must await this before it accepts the
-   * first request, because no webhook is called before.
+   * first request, because otherwise requests would bypass the webhooks.
    */
   async start(): Promise<void> {
     this.#follow('mutatingwebhookconfigurations', this.mutating)
@@ -62,7 +62,8 @@ export class WebhooksInformer implements AsyncDisposable {
   }
 
   /**
-   * Returns a store for a resource. The writes of this store resolve only when they are in force.
+   * Returns a store for a resource. A write to this store resolves only when the written
+   * configuration is in force.
    */
   informedStore(resource: ConfigurationResource, store: ObjectStore): ObjectStore {
     return informedStore(store, () => this.#resources.get(resource))
