@@ -8,8 +8,8 @@ import { parseFieldSelector } from './field-selector.ts'
 import { parseLabelSelector, type Requirement } from './label-selector.ts'
 
 /**
- * Maximum length of a selector that is parsed before authorization. A longer selector is ignored.
- * The request then needs access to all objects, not only to those that the selector selects.
+ * Maximum length of a selector that is parsed before authorization. A longer selector is ignored,
+ * so the user needs access to all objects, not only to those that the selector selects.
  */
 export const SELECTOR_CHARACTERS_MAX = 4096
 

@@ -2,8 +2,8 @@ import type { FieldTerm } from './field-selector.ts'
 import type { Requirement } from './label-selector.ts'
 
 /**
- * Attributes of an access check. They are the part of RequestInfo that a SubjectAccessReview also
- * specifies, so both real requests and reviews can be checked.
+ * Attributes of an access check. They are the fields of RequestInfo that a SubjectAccessReview also
+ * specifies, so both requests and reviews can be checked.
  */
 export type AccessAttributes =
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
@@ -33,8 +33,9 @@ export type AccessSelectors = {
 }
 
 /**
- * Decision of the authorizers. If no authorizer has an opinion, the request is denied. The reason
- * is part of the message of the 403 response, or is stored in the request's context.
+ * Decision of the authorizers. If no authorizer has an opinion, the request is denied. The message
+ * of the 403 response contains the reason of a denial. For other decisions, the reason is stored in
+ * the request's context.
  */
 export type AccessDecision = {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'

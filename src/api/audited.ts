@@ -12,7 +12,8 @@ export interface AuditRecorder {
   /** Maximum size of an object that is recorded. */
   readonly objectBytesMax: number
   /**
-   * Number of copies of an object that recording it creates. Memory is reserved for these copies.
+   * Number of copies of an object that are in memory while it is recorded. Memory is reserved for
+   * these copies.
    */
   readonly copies: number
   /**
@@ -23,8 +24,8 @@ export interface AuditRecorder {
   /** Records the body of a patch as the client sent it. */
   readonly requestPatch: (body: Buffer) => void
   /**
-   * Records the object in the response as JSON, whatever format the client accepts. Undefined means
-   * that the object is too large to be recorded.
+   * Records the object in the response as JSON, whatever format the client accepts. An undefined
+   * object means that it is too large to be recorded.
    */
   readonly responseObject: (json: Buffer | undefined) => void
 }

@@ -10,8 +10,9 @@ import type { Steps } from '../lib/scheduling/slices.ts'
 /** Number of values that are skipped before the reader yields. */
 const STEP_VALUES = 512
 /**
- * Limits of a part in characters, values and levels. In kube-apiserver's API description, the
- * largest definition consists of 40 KB and 2,000 values, and the deepest has 12 levels.
+ * Limits of a part in characters, values and levels. For comparison: in kube-apiserver's API
+ * description, the largest definition consists of 40 KB and 2,000 values, and the deepest has 12
+ * levels.
  */
 const PART_CHARS_MAX = 256 << 10
 const PART_VALUES_MAX = 16_384
@@ -22,8 +23,8 @@ const FIELDS_MAX = 1_000
 export class PartTooLarge extends Error {}
 
 /**
- * Reads a document. `fields` maps the names of the required fields to their readers; other fields
- * are skipped. Fails if the document is not an object.
+ * Reads a document. `fields` maps the names of the required fields to the readers of their values;
+ * other fields are skipped. Fails if the document is not an object.
  */
 export function* readFields(
   text: string,
@@ -73,8 +74,8 @@ export function* eachItem(
 }
 
 /**
- * Reads the map at the scanner's position. Entries whose values are not objects are skipped, and so
- * is a value that is not a map. Fails if there are too many entries.
+ * Reads the map at the scanner's position. Entries whose values are not objects are skipped. A
+ * value that is not a map is also skipped. Fails if there are too many entries.
  */
 export function* eachEntry(
   scanner: JsonScanner,
@@ -92,7 +93,7 @@ export function* eachEntry(
   }
 }
 
-/** Returns the value at the scanner's position. Fails if it is too large or too deep. */
+/** Returns the value at the scanner's position. Fails if the value is too large or too deep. */
 export function* readPart(scanner: JsonScanner): Steps<Json> {
   scanner.peekType()
   const start = scanner.at
@@ -102,7 +103,9 @@ export function* readPart(scanner: JsonScanner): Steps<Json> {
   return value
 }
 
-/** Skips the value at the scanner's position. Fails with PartTooLarge if it exceeds `max`. */
+/**
+ * Skips the value at the scanner's position. Fails with PartTooLarge if the value exceeds `max`.
+ */
 export function* skip(
   scanner: JsonScanner,
   max = { chars: Infinity, values: Infinity },

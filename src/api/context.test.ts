@@ -35,7 +35,7 @@ test('the signal is aborted when the client disconnects or the deadline passes',
   assert.ok(late.context.hasTimedOut)
 })
 
-test('if a client reports its disconnection through a callback, its signal is not read', () => {
+test('the context does not read the signal of a client that reports its disconnection through a callback', () => {
   let listener: (() => void) | undefined
   const client = {
     get signal(): AbortSignal {
@@ -59,7 +59,7 @@ test('if a client reports its disconnection through a callback, its signal is no
   assert.equal(listener, undefined)
 })
 
-test('a context with `isTimed` is aborted when `timeOut` is called', () => {
+test('a context with `isTimed` is aborted when the method `timeOut` is called', () => {
   const early = contextFor(0)
   early.context.isTimed = true
   const { signal } = early.context
@@ -96,7 +96,7 @@ test('a repeated warning is stored once, and annotations keep their first value'
   assert.deepEqual([context.warnings, context.annotations.get('k')], [['one', 'two'], 'first'])
 })
 
-test('the context of a request with impersonation returns the user who impersonates another user', () => {
+test('the context of a request with impersonation returns the user who sent the request', () => {
   const { context } = contextFor(60_000)
   assert.equal(context.impersonator, undefined)
   context.identify(user)

@@ -56,7 +56,7 @@ const LARGE_BYTES = 64 * 1024
 export type ContextOptions = {
   readonly auditId: string
   readonly info: RequestInfo
-  /** The client's request. Its signal is accessed only when it is needed. */
+  /** The client's request. Its signal is read only when it is needed. */
   readonly client: Pick<ApiRequest, 'signal' | 'onGone'>
   /**
    * How long the request may take, measured from `startMs`. Infinity for watches, which have their
@@ -83,7 +83,7 @@ export class RequestContext implements Work {
   bodyBytes = -1
   /**
    * Length of the longest string from which objects of the request were decoded. The strings in
-   * those objects are slices of it, so retaining one slice retains the whole string.
+   * those objects are slices of this string, so retaining one slice retains the whole string.
    */
   textBytes = 0
   /** Length of the stored object that the request reads or changes, if it is known. */
@@ -96,7 +96,7 @@ export class RequestContext implements Work {
    */
   step = ''
   /**
-   * First Kubernetes release that no longer serves the API version of the request. Empty if the
+   * First Kubernetes release that no longer serves the API version of the request. Empty if this
    * release is not known, undefined if the version is not deprecated.
    */
   deprecatedUntil: string | undefined
@@ -105,7 +105,7 @@ export class RequestContext implements Work {
   /** Deadline on the monotonic clock. */
   readonly deadlineMs: number
   /**
-   * Whether the owner of the context calls `timeOut` at the deadline, so that the signal needs no
+   * Whether the creator of the context calls `timeOut` at the deadline, so that the signal needs no
    * timer.
    */
   isTimed = false
@@ -264,8 +264,8 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Aborts the signal because the deadline has passed. Unfinished work has to stop now, because
-   * `end` releases the timer that would stop it later.
+   * Aborts the signal because the deadline has passed. Work that is still running must stop now.
+   * `end` releases the timer, which could otherwise stop the work later.
    */
   timeOut(): void {
     this.#signal ??= this.#createSignal()
@@ -325,7 +325,7 @@ export class RequestContext implements Work {
     if (!this.#annotations.has(key)) this.#annotations.set(key, value)
   }
 
-  /** Annotations except those for the authorization decision. Undefined if there are no others. */
+  /** All annotations except those for the authorization decision. Undefined if there are none. */
   get ownAnnotations(): ReadonlyMap<string, string> | undefined {
     return this.#annotations
   }
@@ -341,8 +341,8 @@ export class RequestContext implements Work {
   #createSignal(): AbortSignal {
     const { client } = this.#options
     if (this.deadlineMs === Infinity) return client.signal
-    // AbortSignal.any with AbortSignal.timeout would take 30 µs, a quarter of the time of a small
-    // request.
+    // `AbortSignal.any` with `AbortSignal.timeout` would take 30 µs, a quarter of the time of a
+    // small request.
     const controller = new AbortController()
     this.spent.waitWith(controller.signal)
     const onGone = (reason?: unknown): void => controller.abort(reason)
@@ -389,8 +389,8 @@ function resourceText({ plural, group, subresource }: ResourceInfo): string {
 }
 
 /**
- * Returns the annotations of a decision. They leave out the error of a failed authorizer, which is
- * only logged.
+ * Returns the annotations of a decision. The error of a failed authorizer is left out, because it
+ * is only logged.
  */
 function decisionAnnotations({
   verdict,

@@ -53,8 +53,8 @@ export type StatusDetails = {
 
 /**
  * Metadata of a Status, which has the same fields as the metadata of a list. This server itself
- * sets only `continue`: the new token in the 410 for an expired continue token. Other fields come
- * from webhooks.
+ * sets only `continue`: a new token in the 410 response to an expired continue token. The other
+ * fields come from webhooks.
  */
 export type StatusMetadata = {
   readonly selfLink?: string
@@ -152,7 +152,7 @@ const qualified = (name: string, group: string): string =>
   group === '' ? cutText(name) : `${cutText(name)}.${cutText(group)}`
 const ofResource = ({ group, plural }: ResourceName): string => qualified(plural, group)
 
-/** Returns the details of an error about an object, without empty fields. */
+/** Returns the details of an error about an object. Empty fields are left out. */
 function detailsOf({ group, plural }: ResourceName, name = ''): StatusDetails {
   return {
     ...(name === '' ? {} : { name: cutText(name) }),
@@ -218,8 +218,8 @@ export function forbidden(resource: ResourceName, name: string, why: string): Ap
 }
 
 /**
- * Returned if a validating policy denies the request. The message says forbidden, but the code and
- * the reason are those of the failed validation.
+ * Returned if a validating policy denies the request. The message says "forbidden", but the code
+ * and the reason are those of the failed validation.
  */
 export function deniedByPolicy(
   { message, details }: ApiError,
@@ -599,8 +599,8 @@ export const proxyFailed = (why: string, cause?: unknown): TextError =>
   new TextError(503, `${why}\n`, { cause })
 
 /**
- * Thrown if an aggregated API server terminates its response early. The client has already received
- * the beginning, so the response to the client is also cut off.
+ * Thrown if an aggregated API server ends its response early. The client has already received the
+ * beginning, so its connection is closed before the end of the response.
  */
 export class CutOffAnswer extends Error {
   override readonly name = 'CutOffAnswer'

@@ -25,22 +25,25 @@ export type FieldFault = {
 }
 
 /**
- * Maximum number of validation errors of one object. Validation stops when it is reached: each item
- * of a list of a million can cause thousands of errors, and no client reads that many.
+ * Maximum number of validation errors of one object. Validation stops when this number is reached.
+ * Otherwise each item of a list of a million items could cause thousands of errors, and no client
+ * reads that many.
  */
 export const FAULTS_MAX = 10_000
 /**
  * Maximum length of all paths and messages together. The schema of a CRD can cause a message of
- * kilobytes for each error. A response contains each message twice, and is formatted in one tick of
- * the event loop.
+ * kilobytes for each error. A response contains each message twice. The whole response is formatted
+ * in one tick of the event loop.
  */
 export const FAULTS_CHARACTERS_MAX = 1 << 20
 /**
  * Returns the validation errors of the items of a list that a client sent. Stops when there are at
- * least FAULTS_MAX errors. Long work can be divided into parts, between which the event loop runs
- * other work (lib/scheduling/parts.ts). If `faultsOf` compares an item with earlier items, it must
- * store the earlier items in a set or map that is created in a `once`, so that they are still known
- * in the next part.
+ * least FAULTS_MAX errors.
+ *
+ * Long work can be divided into parts, between which the event loop runs other work
+ * (lib/scheduling/parts.ts). `faultsOf` may then be called in another part than for earlier items.
+ * To compare items, it must therefore collect the earlier items in a set or map that is created
+ * with `once`, which returns the same value in all parts.
  */
 export function faultsOfEach<T>(
   items: readonly T[],
@@ -50,8 +53,8 @@ export function faultsOfEach<T>(
     for (const fault of faultsOf(item, at)) found.push(fault)
     return found.length < FAULTS_MAX
   })
-  // The loop uses this list again when the work continues, so return a copy to which callers can
-  // append.
+  // Return a copy to which callers can append, because the loop uses this list again when the work
+  // continues.
   return isDivided() ? [...faults] : faults
 }
 

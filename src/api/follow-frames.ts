@@ -2,8 +2,8 @@ import type { FrameSource } from './request.ts'
 
 /**
  * Wraps a source of frames. Calls `onEnd(true)` when the frames end by themselves, and
- * `onEnd(false)` when the source is closed. Both can happen, so `onEnd` can be called more than
- * once.
+ * `onEnd(false)` when the source is closed. `onEnd` can be called for both reasons, and several
+ * times.
  */
 export const followFrames = (
   { take, onReady, close }: FrameSource,
@@ -22,8 +22,8 @@ export const followFrames = (
 })
 
 /**
- * Wraps a source of frames. Calls `caughtUp` once, when no further frame is available yet. A watch
- * has sent its initial state at that time.
+ * Wraps a source of frames. Calls `caughtUp` once, as soon as no further frame is available. A
+ * watch has sent its initial state at that time.
  */
 export function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
   let isBehind = true

@@ -1,7 +1,7 @@
 /**
  * Every feature gate of kube-apiserver v1.33, by stage. A locked gate can no longer be changed.
- * This table determines which names are rejected, cause a warning, and are reported in metrics.
- * config/feature-gates.ts lists the gates that change Keelson's behavior.
+ * This table determines which gate names are accepted, which ones cause a warning, and which ones
+ * are reported in metrics. config/feature-gates.ts lists the gates that change Keelson's behavior.
  */
 export type GateStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
 

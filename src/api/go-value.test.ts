@@ -16,7 +16,7 @@ test('values are formatted as in Go', () => {
   assert.equal(goStrings([]), '[]string(nil)')
 })
 
-/** Large values, by shape. */
+/** Large values, keyed by a description of their contents. */
 const large: { readonly [shape: string]: Json } = {
   items: Array.from({ length: 400_000 }, () => ({})),
   lists: Array.from({ length: 2_000 }, () => Array.from({ length: 200 }, () => '')),

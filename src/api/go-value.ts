@@ -12,7 +12,7 @@ export function goStrings(list: readonly string[], type = 'string'): string {
   return list.length === 0 ? `[]${type}(nil)` : `[]${type}{${shownItems(list, quote)}}`
 }
 
-/** Formats items in order, until the result has the maximum length of a value in a message. */
+/** Formats items in order. Stops when the result has the maximum length of a value in a message. */
 export function shownItems<T>(
   items: readonly T[],
   show: (item: T) => string,
@@ -82,8 +82,8 @@ export const goIntOrString = (value: Json | undefined): string =>
     : `intstr.IntOrString{Type:0, IntVal:${numberOf(value)}, StrVal:""}`
 
 /**
- * Formats a struct as `%#v` does. Go formats a pointer as its address, which is meaningless, so a
- * constant address is used here.
+ * Formats a struct as `%#v` does. Go formats a pointer as its address. The address is meaningless,
+ * so a constant address is used here.
  */
 export function goStruct(name: string, fields: { readonly [field: string]: string }): string {
   return `${name}{${Object.entries(fields)

@@ -14,8 +14,8 @@ export type Ids = {
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 /**
- * Position of the last group of a UUID. The group has 48 random bits, enough that the modulo favors
- * no character noticeably.
+ * Position of the last group of a UUID. This group has 48 random bits. With this number of bits,
+ * the modulo makes no character noticeably more likely than others.
  */
 const RANDOM_AT = 24
 

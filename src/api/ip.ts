@@ -33,8 +33,8 @@ const MAPPED_PREFIX_BITS = 96
 /** Number of groups of 16 bits in an IPv6 address. */
 const GROUPS = 8
 /**
- * Maximum length of an address. Only superfluous zeros can make an address longer. The limit bounds
- * the cost of parsing hostile input.
+ * Maximum length of an address. Only an address with superfluous zeros can be longer. The limit
+ * bounds the cost of parsing hostile input.
  */
 const TEXT_CHARACTERS_MAX = 64
 
@@ -47,7 +47,8 @@ export function parseIp(text: string): Ip | undefined {
 }
 
 /**
- * Parses a CIDR such as `10.0.0.0/8`. Host bits can be set. Undefined if the string is not a CIDR.
+ * Parses a CIDR such as `10.0.0.0/8`, in which host bits can be set. Returns undefined if the
+ * string is not a CIDR.
  */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf('/')
@@ -114,7 +115,7 @@ function parseIpv6(text: string): Ip | undefined {
   const after = groupsOf(tail ?? '')
   if (before === undefined || after === undefined || more.length > 0) return undefined
   const zeros = GROUPS - before.length - after.length
-  // `::` stands for at least one group.
+  // In an IPv6 address, `::` stands for at least one group.
   if (tail === undefined ? zeros !== 0 : zeros < 1) return undefined
   const groups = [...before, ...Array.from({ length: zeros }, () => 0n), ...after]
   const value = groups.reduce((sum, group) => (sum << 16n) | group, 0n)

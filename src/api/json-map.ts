@@ -1,5 +1,5 @@
 /**
- * A map whose keys are chosen by a client. It inherits no properties, so `constructor` and
+ * A map whose keys are chosen by a client. The map inherits no properties, so `constructor` and
  * `__proto__` are ordinary keys. Adding keys is faster than with Object.create(null), whose objects
  * V8 stores in dictionary mode.
  */

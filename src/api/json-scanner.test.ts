@@ -49,7 +49,7 @@ function isJson(text: string): boolean {
     JSON.parse(text)
     return true
   } catch {
-    // The input is not JSON.
+    // JSON.parse fails if the input is not JSON.
     return false
   }
 }
@@ -87,7 +87,7 @@ test('the scanner accepts exactly what JSON.parse accepts', () => {
   )
 })
 
-test('a string is read correctly again after `at` is set back', () => {
+test('a string is read correctly if it is read a second time, after `at` was set back', () => {
   const scanner = new JsonScanner('["a\\"b","plain"]')
   scanner.peekType()
   scanner.skipValue()

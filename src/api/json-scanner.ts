@@ -35,7 +35,8 @@ const VALUES_PER_STEP = 64
 const CHARACTERS_PER_STEP = 4096
 
 /**
- * Maximum length of a string with escapes that is read at once. Longer strings are read in parts.
+ * Maximum length of a string with escapes that is read at once. Longer strings with escapes are
+ * read in parts.
  */
 const LONG_STRING_CHARACTERS = 65_536
 
@@ -54,8 +55,8 @@ const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const special = /[\\\u0000-\u001f]/
 
 /**
- * Number of characters that are searched at once for those in `special`. It is limited because the
- * caller might read only a part of a long document.
+ * Number of characters that are searched at once for those in `special`. The number is limited
+ * because the caller might read only a part of a long document.
  */
 const SEARCHED_CHARACTERS = 16_384
 
@@ -75,7 +76,7 @@ export class JsonScanner {
   readonly #isUndivided: boolean
   /**
    * Range of the document that was searched for characters of `special`, and the position of the
-   * first one in it.
+   * first such character.
    */
   #searchedFrom = 0
   #searchedTo = 0
@@ -346,7 +347,7 @@ export class JsonScanner {
   }
 
   /**
-   * Skips a value of any type, without recursion. Long work can be divided into parts, between
+   * Skips a value of any type, without recursion. A long value can be skipped in parts, between
    * which the event loop runs other work (lib/scheduling/parts.ts).
    */
   skipValue(): void {
@@ -401,7 +402,7 @@ export class JsonScanner {
 
   /**
    * Skips a scalar, or the opening bracket of an object or array. Returns true if a nested value
-   * follows. `isWhole` means that the caller does not pause inside the value.
+   * follows. `isWhole` means that the caller skips the whole value without pausing.
    */
   #skipStart(open: boolean[], isWhole: boolean): boolean {
     switch (this.peekType()) {
@@ -431,9 +432,9 @@ export class JsonScanner {
   }
 
   /**
-   * Returns the text of a long list that might contain only numbers, because JSON.parse reads such
-   * a list in half the time. Undefined for other lists. Lists of strings are excluded, because
-   * JSON.parse reads them more slowly than this class.
+   * Returns the text of a long list that might contain only numbers. Returns undefined for other
+   * lists. JSON.parse reads a list of numbers in half the time that this class needs, but reads a
+   * list of strings more slowly.
    */
   longList(): string | undefined {
     const { text, at } = this
@@ -461,8 +462,8 @@ export class JsonScanner {
   }
 
   /**
-   * Returns the error for a bracket that exceeds the maximum depth. Must be called just after that
-   * bracket.
+   * Returns the error for a bracket that exceeds the maximum depth. Call this method directly after
+   * reading the bracket.
    */
   tooDeep(): JsonSyntaxError {
     this.at--
@@ -506,8 +507,8 @@ export class JsonScanner {
   }
 
   /**
-   * Returns the current character for an error message. Go reports a byte, so for a character
-   * beyond ASCII this is the first byte of its UTF-8 encoding.
+   * Returns the current character for an error message. Go reports a byte. For a character beyond
+   * ASCII, this is the first byte of its UTF-8 encoding.
    */
   #shownCharacter(): string {
     const character = String.fromCodePoint(this.text.codePointAt(this.at) ?? 0)
@@ -519,8 +520,8 @@ export class JsonScanner {
 }
 
 /**
- * Parses a list. Undefined if it is not JSON. The scanner must then read the list to find the
- * error.
+ * Parses a list. Returns undefined if the text is not JSON. The scanner must then read the list to
+ * find the error.
  */
 export function parsedList(list: string): Json[] | undefined {
   try {
@@ -531,8 +532,8 @@ export function parsedList(list: string): Json[] | undefined {
 }
 
 /**
- * Returns the error that Go reports if the input is not JSON of the wanted type, or undefined if it
- * is. Null is accepted for both types.
+ * Returns the error that Go reports if the input is not JSON of the wanted type. Returns undefined
+ * if there is no error. Null is accepted for both types.
  */
 export function jsonFault(text: string, wanted: 'object' | 'array'): string | undefined {
   const scanner = new JsonScanner(text)

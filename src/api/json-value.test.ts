@@ -7,7 +7,7 @@ import { hasEscapedKey, parseInSteps, parseJson, parseText, readAny } from './js
 
 const read = (text: string): unknown => parseJson(Buffer.from(text))
 
-test('a key with an escape is read correctly after any other document', () => {
+test('a key with an escape is read correctly, whichever document was read before', () => {
   for (const [escaped, key] of [
     ['\\n', '\n'],
     ['\\u003e', '>'],
@@ -74,7 +74,7 @@ test('a number that does not fit in 64 bits is rounded, and a very long number i
   assert.ok(process.cpuUsage().user - user < 2_000_000, 'microseconds')
 })
 
-/** Returns the value and the unread rest of the input, or the error. */
+/** Reads a value. Returns the value and the unread rest of the input, or the error message. */
 function readWith(text: string): readonly [unknown, string] | string {
   const scanner = new JsonScanner(text)
   try {
@@ -159,7 +159,7 @@ test('property: parseInSteps reads the same value as readAny', () => {
   }
 })
 
-test('a list of very deeply nested objects is read in steps', () => {
+test('a list of very deeply nested objects is read in steps without an error', () => {
   const text = `{"items":[${'{"a":'.repeat(1010)}1${'}'.repeat(1010)}]}`
   assert.equal(JSON.stringify(allSteps(parseInSteps(Buffer.from(text)))), text)
 })

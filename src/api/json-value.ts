@@ -140,10 +140,10 @@ const isLongInteger = (value: number, literal: string): boolean =>
 
 /**
  * Returns whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) can read such a key as
- * another key. This happens if an earlier object has a key of the same length in the same position,
- * and that key equals the beginning of the escaped text. For example, the key `\n` (a line feed)
- * can be read as a backslash. The check visits each escape once, and most documents have few
- * escapes.
+ * another key. The error occurs if an earlier object has a key of the same length in the same
+ * position, and that key equals the beginning of the escaped text. For example, the key `\n` (a
+ * line feed) can be read as a backslash. This function visits each escape once, and most documents
+ * have few escapes.
  */
 export function hasEscapedKey(text: string): boolean {
   let quote = -1
@@ -187,9 +187,9 @@ export function parseText(text: string): Json {
 }
 
 /**
- * Returns whether JSON.parse might lose digits of a number. Digits in strings are ignored, so that
- * they do not cause the use of the reviver that preserves all digits. With that reviver, parsing
- * takes ten times as long.
+ * Returns whether JSON.parse might lose digits of a number. In that case a reviver must be used,
+ * which preserves all digits but takes ten times as long. Digits in strings are ignored, because
+ * they do not require the reviver.
  */
 function hasLongNumber(text: string): boolean {
   if (!longNumber.test(text)) return false
@@ -238,7 +238,9 @@ export function* parseInSteps(bytes: Buffer): Steps<Json> {
   const scanner = new JsonScanner(bytes.toString('utf8'))
   // Pause here, because decoding 20 MB from UTF-8 takes tens of milliseconds.
   yield
-  /** Open objects and arrays, with the keys whose values are being read. */
+  /**
+   * Objects and arrays whose end has not been read yet, with the keys whose values are being read.
+   */
   const open: Container[] = []
   let pausedAt = 0
   for (let count = 1; ; count++) {
@@ -274,8 +276,8 @@ function beginContainer(scanner: JsonScanner): Container | undefined {
 }
 
 /**
- * Adds a value to its object or list. Returns false if the value ends its container, or if it is
- * the whole document.
+ * Adds a value to the object or list that contains it. Returns false if the value is the last one
+ * there, or if it is the whole document.
  */
 function put(value: Json, into: Container | undefined, scanner: JsonScanner): boolean {
   if (into === undefined) {

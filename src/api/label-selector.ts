@@ -134,7 +134,7 @@ class Parser {
     }
   }
 
-  /** Reads the value after an operator. A missing value is read as an empty string. */
+  /** Reads the value after an operator. A missing value is treated as an empty string. */
   #value(): string {
     if (this.#token === '' || this.#token === ',') return ''
     return this.#word('identifier')

@@ -183,7 +183,7 @@ export function checkConfigKey(key: string): string[] {
 }
 
 /**
- * Checks that a name, which is used as a file name, does not refer to a location outside of its
+ * Checks a name that is used as a file name. The name must not refer to a location outside of its
  * directory.
  */
 function checkNoFolder(name: string): string[] {
@@ -207,8 +207,8 @@ const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregrou
 export const isStandardFinalizer = (name: string): boolean => standardFinalizers.includes(name)
 
 /**
- * Checks a finalizer of a namespace, which is a qualified name. A domain is required unless it is a
- * standard finalizer.
+ * Checks a finalizer of a namespace, which is a qualified name. All finalizers except the standard
+ * ones need a domain.
  */
 export function checkFinalizerName(name: string): string[] {
   const faults = checkQualifiedName(name)

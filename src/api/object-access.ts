@@ -1,6 +1,6 @@
 /**
- * Gives admission plugins access to other objects. They read from the cache, and read the latest
- * state before they reject a request because of an object.
+ * Gives admission plugins access to other objects, which are read from the cache. Before a plugin
+ * rejects a request because of such an object, it reads the latest state.
  */
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import type { Requirement } from './label-selector.ts'
@@ -18,7 +18,7 @@ export type NamespacedName = { readonly namespace: string; readonly name: string
 
 /** A field by which `pick` selects objects without decoding them. */
 export type WantedField = {
-  /** Field names from the root of the object to the field. */
+  /** Names of the fields on the path from the root of the object to this field. */
   readonly path: readonly string[]
   /**
    * Returns whether `pick` selects the object. `json` is the value of the field, or undefined if
@@ -67,8 +67,8 @@ export type Objects = {
   ) => Promise<readonly (() => KubeObject)[]>
   /**
    * Stores the status that `decide` computes from the current object. If `decide` returns
-   * undefined, nothing is stored. After a conflict, `decide` is called again. Resolves to the
-   * object's new resourceVersion, or to undefined if the object does not exist.
+   * undefined, nothing is stored. After a conflict, `decide` is called again with the new object.
+   * Resolves to the object's new resourceVersion, or to undefined if the object does not exist.
    */
   readonly changeStatus: (
     resource: ResourceId,

@@ -36,8 +36,8 @@ export type OwnRequest = {
 const userAgent = 'kube-apiserver'
 
 /**
- * Returns the object in the response. Undefined if the response has no body, or a body that is
- * produced asynchronously.
+ * Returns the object in the response. Returns undefined if the response has no body, or a body that
+ * is produced asynchronously.
  */
 export function objectOf(response: ApiResponse): Json | undefined {
   const bytes = bytesOf(response)

@@ -14,8 +14,8 @@ export type LevelVersion = {
 }
 
 /**
- * Minimum levels. Pods below `enforce` are rejected, pods below `audit` are recorded in the audit
- * log, and pods below `warn` cause a warning.
+ * Three levels that pods are compared with. A pod below `enforce` is rejected, a pod below `audit`
+ * is recorded in the audit log, and a pod below `warn` causes a warning.
  */
 export type PodSecurityPolicy = {
   readonly enforce: LevelVersion

@@ -70,9 +70,9 @@ function withoutToken(protocols: string): string {
 }
 
 /**
- * Returns whether a request without a body can be resent if its connection is lost before a
- * response arrives. As in Go's HTTP client, a header with an idempotency key means that the request
- * can safely be sent twice.
+ * Returns whether a request without a body can be sent again if its connection is lost before a
+ * response arrives. As in Go's HTTP client, this is also allowed if a header contains an
+ * idempotency key, because the request can then safely be executed twice.
  */
 export const isReplayable = ({
   method,

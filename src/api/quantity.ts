@@ -22,7 +22,7 @@ const decimalSuffixes: readonly (readonly [string, number])[] = [
   ['P', 15],
   ['E', 18],
 ]
-/** Suffixes of powers of 1024. */
+/** Suffixes for the powers of 1024, in ascending order. */
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 
 /** Exponent of the highest precision. Values with a higher precision are rounded up. */
@@ -85,7 +85,10 @@ const commonUnits: { readonly [suffix: string]: bigint } = {
   Ti: 10n ** 9n * 1024n ** 4n,
 }
 
-/** Parses the most common forms faster than `parseAny`. Undefined for other forms. */
+/**
+ * Parses the most common forms of quantities, faster than `parseAny`. Returns undefined for other
+ * forms.
+ */
 function parseCommon(text: string): Quantity | undefined {
   const match = commonForm.exec(text)
   if (match === null) return undefined
@@ -143,8 +146,8 @@ function readSuffix(
 const EXPONENT_MAX = 400
 
 /**
- * Multiplies by a power of ten, and rounds a fraction away from zero. Exponents are capped, because
- * no real quantity is that large.
+ * Multiplies by a power of ten, and rounds a fraction away from zero. The exponent is capped,
+ * because no real quantity is that large.
  */
 function scale(digits: bigint, exponent: number): bigint {
   if (exponent >= 0) return digits * 10n ** BigInt(Math.min(exponent, EXPONENT_MAX))

@@ -34,8 +34,8 @@ const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_
 const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 
 /**
- * Maximum length of a string that is escaped without first testing whether it needs escaping. Most
- * longer strings do not need it.
+ * Maximum length of a string that is escaped without first testing whether this is necessary. Most
+ * longer strings need no escaping.
  */
 const SHORT_CHARACTERS = 64
 const plain = /^[ !#-[\]-~]*$/

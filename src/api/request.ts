@@ -12,8 +12,8 @@ import type { IsIdentityHeader } from './identity-headers.ts'
 import type { User } from './user.ts'
 
 /**
- * Result of a reservation of memory. `busy` means that other requests use the memory, and
- * `too-large` that the server could not serve the request even if it were idle.
+ * Result of a reservation of memory. `busy` means that other requests use the memory. `too-large`
+ * means that the server could not serve the request even if it were idle.
  */
 export type HoldResult = 'held' | 'busy' | 'too-large'
 
@@ -41,22 +41,23 @@ export type ApiRequest = {
   readonly hasBody: boolean
   /**
    * Reads the whole body, which is empty if the request has no body. Fails with an ApiError if the
-   * body exceeds the server's limit.
+   * body exceeds the limit of the server.
    */
   readonly body: () => Promise<Buffer>
   /**
-   * Streams a body of any length, instead of `body`. Reading pauses while a promise of `take` is
-   * pending. These promises must never reject. Fails if the client disconnects before the end.
+   * Streams a body of any length. Use this instead of `body`. Reading pauses while a promise of
+   * `take` is pending. These promises must never reject. Fails if the client disconnects before the
+   * end.
    */
   readonly pipeBody: (take: (chunk: Buffer) => MaybePromise<void>) => Promise<void>
   /**
-   * Signal that is aborted when the client disconnects. For a streamed response, it is also aborted
-   * when the server shuts down.
+   * Signal that is aborted when the client disconnects. For a streamed response, the signal is also
+   * aborted when the server shuts down.
    */
   readonly signal: AbortSignal
   /**
-   * Sets a listener that is called when `signal` would be aborted. A listener costs less than a
-   * signal. Undefined removes the listener. Absent in the server's own requests.
+   * Sets a listener that is called when `signal` is or would be aborted. A listener costs less than
+   * creating the signal. Undefined removes the listener. Absent in the server's own requests.
    */
   readonly onGone?: (listener: (() => void) | undefined) => void
   /** IP address of the client. Empty if the connection is already closed. */
@@ -84,7 +85,7 @@ export type ApiRequest = {
    * cannot be processed in pieces.
    */
   readonly holdObject?: (bytes: number) => HoldResult
-  /** Identifies the connection. Absent in the server's own requests. */
+  /** An object that identifies the connection. Absent in the server's own requests. */
   readonly connection?: object
   /**
    * Returns the client certificate of the TLS handshake. It is the same object for all requests of
@@ -117,7 +118,10 @@ export type LazyBody = {
   readonly close?: () => void
   /** Number of bytes of all chunks together. */
   readonly length: number
-  /** Bytes of memory that the body uses until it is sent. Bytes in the cache do not count. */
+  /**
+   * Bytes of memory that the body uses until it is sent. Memory of the cache that the body shares
+   * does not count.
+   */
   readonly heldBytes?: number
   /** Whether the body comes from another server, which might end it early. */
   readonly isRelayed?: boolean
@@ -128,8 +132,8 @@ export type LazyBody = {
   readonly tag?: () => string
   /**
    * Chunks of the body. The next chunk is pulled only after the socket has accepted the previous
-   * one, so its memory can be reused. The buffers of a chunk are written together. One buffer of 64
-   * KB per chunk costs the least.
+   * chunk, so its memory can be reused. The buffers of a chunk are written together. One buffer of
+   * 64 KB per chunk is the most efficient choice.
    */
   readonly chunks: Iterable<readonly Buffer[]> | AsyncIterable<readonly Buffer[]>
 }
@@ -141,20 +145,23 @@ export type LazyBody = {
 export type FrameSource = {
   /**
    * Returns the frames that are available now, which are written together. If the list is empty,
-   * the caller waits for `onReady`. Undefined marks the end. The next call can reuse the memory, so
-   * a caller that retains a frame must copy it.
+   * the caller waits for `onReady`. Returns undefined at the end. The next call can reuse the
+   * memory, so a caller that retains a frame must copy it.
    */
   readonly take: () => readonly Buffer[] | undefined
   /** Calls back once, asynchronously, when frames are available or the stream has ended. */
   readonly onReady: (ready: () => void) => void
   /**
-   * Ends the stream soon, because the client has disconnected or the server is shutting down. Can
-   * be called more than once.
+   * Ends the stream soon. Called when the client has disconnected or the server is shutting down,
+   * possibly more than once.
    */
   readonly close: () => void
 }
 
-/** One of the limited number of slots for requests in flight. It must be released exactly once. */
+/**
+ * One of the limited number of slots for requests in flight. Each slot must be released exactly
+ * once.
+ */
 export interface InFlightSlot {
   readonly leave: () => void
   /**
@@ -189,7 +196,7 @@ export type ApiResponse = {
       readonly status: number
       readonly headers: Headers
       /**
-       * Body of the response. Several buffers form one body. They can be shared with other
+       * Body of the response. Several buffers form one body. The buffers can be shared with other
        * responses, and are never changed.
        */
       readonly body: Buffer | readonly Buffer[] | LazyBody
@@ -211,16 +218,19 @@ export type ApiResponse = {
       readonly status: number
       readonly headers: Headers
       /**
-       * Frames that are sent no faster than the client reads. As with `stream`, the headers are
-       * sent immediately.
+       * Frames that are sent only as fast as the client reads them. As with `stream`, the headers
+       * are sent immediately.
        */
       readonly frames: FrameSource
       /**
-       * Whether the stream ends by itself, so that the server waits for it during shutdown. Absent
-       * for a watch.
+       * Whether the stream ends without being closed, so that the server waits for its end during
+       * shutdown. Absent for a watch.
        */
       readonly isFinite?: boolean
-      /** Returns the trailers, after the frames have ended. Undefined if there are no trailers. */
+      /**
+       * Returns the trailers. Called after the frames have ended. Returns undefined if there are no
+       * trailers.
+       */
       readonly trailers?: () => Headers | undefined
       /**
        * Bytes of memory that the stream uses while its client does not read. Absent if the stream
@@ -240,15 +250,15 @@ export type ApiResponse = {
        */
       readonly tunnel: (connection: Duplex) => void
       /**
-       * Ends a watch with the closing messages of its protocol. If absent, the connection is closed
-       * abruptly.
+       * Ends a watch with the closing messages of the protocol. If absent, the connection is closed
+       * without such messages.
        */
       readonly close?: () => void
     }
 )
 
 /**
- * Handles a request. With `ownUser`, the request is one that the server sends to itself, and is not
+ * Handles a request. If `ownUser` is given, the server itself sends the request, which is then not
  * authenticated. The HTTP listener never sets `ownUser`.
  */
 export type Handler = (request: ApiRequest, ownUser?: User) => Promise<ApiResponse>
@@ -290,8 +300,8 @@ export function utf8Header(value: string): string {
 const isWhiteSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
 
 /**
- * Removes ASCII white space at both ends. `trim` would also remove U+00A0, which can be the last
- * byte of a letter in a header decoded as Latin-1. Two users would then have the same name.
+ * Removes ASCII white space at both ends. `trim` would also remove U+00A0. In a header decoded as
+ * Latin-1, this can be the last byte of a letter, so that two users would have the same name.
  */
 export function trimWhiteSpace(value: string): string {
   let [start, end] = [0, value.length]
@@ -311,7 +321,7 @@ export function headerValues(headers: IncomingHttpHeaders, name: string): string
 }
 
 /**
- * Decodes the end of a header's name, which is a percent-encoded key. A key that cannot be decoded
+ * Decodes the end of a header's name, if it is a percent-encoded key. A key that cannot be decoded
  * is returned unchanged.
  */
 export function decodeHeaderKey(key: string): string {

@@ -6,7 +6,7 @@ import { Slices } from '../lib/scheduling/slices.ts'
 import { systemTime } from '../lib/time/timers.ts'
 import { isSameList, printResourceList, readResourceList } from './resource-list.ts'
 
-test('a long resource list is formatted and compared in short slices', async () => {
+test('formatting and comparing long resource lists does not block the event loop', async () => {
   const texts = Object.fromEntries(
     Array.from({ length: 80_000 }, (_, at) => [`example.com/r${at}`, `${at}m`]),
   )

@@ -14,8 +14,8 @@ import {
 export type ResourceList = ReadonlyMap<string, Quantity>
 
 /**
- * Parses a resource list. Invalid quantities are left out, because validation rejects them. Long
- * work can be divided into parts, between which the event loop runs other work
+ * Parses a resource list. Invalid quantities are left out, because validation rejects them. A long
+ * list can be parsed in parts, between which the event loop runs other work
  * (lib/scheduling/parts.ts).
  */
 export function readResourceList(list: Json | undefined): ResourceList {
@@ -30,7 +30,7 @@ export function readResourceList(list: Json | undefined): ResourceList {
 const newAmounts = (): Map<string, Quantity> => new Map()
 
 /**
- * Formats a resource list. Long work can be divided into parts, between which the event loop runs
+ * Formats a resource list. A long list can be formatted in parts, between which the event loop runs
  * other work (lib/scheduling/parts.ts).
  */
 export function printResourceList(list: ResourceList): { readonly [name: string]: string } {
@@ -70,7 +70,7 @@ function merge(
 }
 
 /**
- * Returns whether two lists have the same quantities. Long work can be divided into parts, between
+ * Returns whether two lists have the same quantities. Long lists can be compared in parts, between
  * which the event loop runs other work (lib/scheduling/parts.ts).
  */
 export function isSameList(one: ResourceList, other: ResourceList): boolean {

@@ -1,6 +1,6 @@
 /**
- * Caches values derived from headers that are read repeatedly. All requests of an HTTP/2 connection
- * with the same headers share one frozen object.
+ * Caches values that are derived from request headers. Over HTTP/2, all requests of a connection
+ * with the same headers share one frozen object, which is the cache key.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 

@@ -30,8 +30,8 @@ export type TableKind = {
   /** Sort order of the rows in a list, if they are not sorted by name. */
   readonly compare?: (one: KubeObject, other: KubeObject) => number
   /**
-   * Whether this is the default table for kinds without columns of their own. If such a table has
-   * no rows, the field `rows` is null instead of an empty list.
+   * Whether this is the default table of kinds that define no columns. If such a table has no rows,
+   * the field `rows` is null instead of an empty list.
    */
   readonly isDefault?: boolean
 }

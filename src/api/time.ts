@@ -35,8 +35,8 @@ export function parseMicroTime(text: string): ParsedTime {
 }
 
 /**
- * Maximum length of an invalid time that is quoted like in Go's package time. Longer strings, which
- * no client intends as a time, are quoted like other values, which is 30 times as fast.
+ * Maximum length of an invalid time that is quoted as in Go's package time. Longer strings are
+ * quoted like other values, which is 30 times as fast. No client intends them as times.
  */
 const QUOTED_CHARACTERS_MAX = 1000
 

@@ -1,6 +1,6 @@
 /**
- * Parses URLs like Go's `url.Parse`, with its error messages. Messages about flags and
- * configuration files contain them.
+ * Parses URLs like Go's `url.Parse`, with the same error messages. Messages about flags and
+ * configuration files contain these error messages.
  */
 import { quote } from './quote.ts'
 

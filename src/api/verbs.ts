@@ -1,6 +1,6 @@
 /**
- * The verbs and the HTTP methods of read-only requests. Some parts of the server use verbs, and
- * others use methods.
+ * The verbs and the HTTP methods of requests that only read. Some parts of the server use verbs,
+ * and others use methods.
  */
 
 /** Read-only verbs of requests for resources. */
