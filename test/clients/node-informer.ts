@@ -1,7 +1,7 @@
 /**
  * Runs an informer of @kubernetes/client-node over many ConfigMaps while this program writes them,
- * with the same checks as informer/main.go for client-go. It prints a line when the informer has
- * received all objects, writes until its standard input ends, and prints a verdict.
+ * with the same checks as informer/main.go for client-go. The program prints a line when the
+ * informer has received all objects, writes until its standard input ends, and prints a verdict.
  *
  *   node test/clients/node-informer.ts KUBECONFIG NAMESPACE OBJECTS
  */
@@ -240,7 +240,7 @@ class Run {
   }
 
   /**
-   * Checks that an event reported every acknowledged write, except for writes during which a second
+   * Checks that an event reported every acknowledged write. Leaves out writes during which a new
    * list replaced the watch.
    */
   #judgeTold(fresh: ReadonlyMap<string, V1ConfigMap>): void {

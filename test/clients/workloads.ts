@@ -15,7 +15,7 @@ const selector = (app: string): object => ({ matchLabels: { app } })
 const storage = { accessModes: ['ReadWriteOnce'], storageClassName: 'by-hand' }
 const work = { template: template('work', { restartPolicy: 'Never' }) }
 
-/** A volume without a namespace, which must be deleted separately. */
+/** A PersistentVolume. It is not deleted with a namespace, so the test deletes it separately. */
 export const volume = {
   apiVersion: 'v1',
   kind: 'PersistentVolume',

@@ -65,8 +65,8 @@ before(async () => {
 after(() => parts.disposeAsync())
 
 /**
- * Runs a script with an administrator's kubeconfig. The `--token` flag of a command overrides its
- * credentials.
+ * Runs a script with an administrator's kubeconfig. The `--token` flag of a command overrides the
+ * credentials of the kubeconfig.
  */
 async function run(script: string, more: NodeJS.ProcessEnv = {}): Promise<string> {
   const kubeconfig = join(dir, 'kubeconfig')

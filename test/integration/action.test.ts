@@ -21,7 +21,10 @@ const dir = mkdtempSync(join(tmpdir(), 'keelson-action-'))
 after(() => rmSync(dir, { recursive: true, force: true }))
 const RUN_MS_MAX = 300_000
 
-/** The version of the action's package: the path of a folder, because nothing is published. */
+/**
+ * Value of the action's input `version`. The value is the path of a folder, because no package is
+ * published.
+ */
 let version: string
 before(async () => {
   version = `file:${join(await installPackage(dir), '..', '..')}`

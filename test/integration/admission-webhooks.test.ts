@@ -233,7 +233,7 @@ test('a webhook cannot change the name of a binding', () => {
   )
 })
 
-test('a deletecollection keeps an object that was created again after the list', async () => {
+test('a deletecollection keeps an object that is created again after the collection was listed', async () => {
   // While the first object is deleted, the second one is deleted and created again.
   const again = { metadata: { name: 'recreated-b' } }
   const recreate = async (): Promise<void> => {

@@ -254,7 +254,7 @@ test('the program finds its help text even if it is started through a symbolic l
 
 const withPath = (path: string) => ({ env: { ...process.env, PATH: path }, timeout: 120_000 })
 
-test('the installed kubectl runs the one on the PATH, or prints that the PATH contained none', async () => {
+test('the installed kubectl runs the kubectl on the PATH, or reports that the PATH contained none', async () => {
   const tools = join(dir, 'tools')
   mkdirSync(tools)
   writeFileSync(join(tools, 'kubectl'), '#!/bin/sh\necho the real one\n', { mode: 0o755 })

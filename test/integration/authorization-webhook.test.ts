@@ -117,7 +117,7 @@ const read = async (namespace: string, token = 'bob-token') => {
   return { status, text }
 }
 
-test('the webhook decides about requests that match its conditions, and the next authorizer about others', async () => {
+test('the webhook decides about requests that match its conditions, and the next authorizer about other requests', async () => {
   says = ({ user }) => ({ allowed: user === 'bob', reason: 'because' })
   assert.equal((await read('guarded')).status, 404)
   assert.equal(asked.at(-1)?.user, 'bob')

@@ -70,7 +70,7 @@ const used = (client: Client): Promise<number> =>
   metric(client, 'keelson_request_memory_bytes{state="used"}')
 const largeBody = (name: string) => ({ metadata: { name }, data: { x: 'x'.repeat(900_000) } })
 
-test('bodies that exceed the budget are rejected before they are read', async () => {
+test('request bodies that exceed the memory budget are rejected before they are read', async () => {
   await using server = await startTestServer(['--request-memory-max=16Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const end = hang(server.url, adminToken, { said: 1_200_000, sent: 1_000_000 })

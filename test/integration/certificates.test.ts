@@ -68,7 +68,10 @@ async function writeServing({ certificatePem, keyPem }: Certificate): Promise<vo
 
 type Answer = { readonly status: number; readonly body: { readonly [field: string]: unknown } }
 
-/** Sends a request that trusts only this authority, so that any other server certificate fails. */
+/**
+ * Sends a request. The client trusts only this authority, so a server certificate of any other
+ * authority makes the request fail.
+ */
 async function call(
   path: string,
   certificate: Certificate | undefined,

@@ -119,7 +119,7 @@ const outside = (name: string, alternative: string): KeyPair =>
 const foreign = (): KeyPair =>
   shown(leaf('n', tree.make('other', { subject: '/CN=root', extensions: authorityExtensions })))
 
-describe('certificate chains', () => {
+describe('chains of client certificates are verified', () => {
   let listener: Listener
   before(async () => {
     listener = await start([root])
@@ -230,8 +230,8 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       port: listener.port,
     })
 
-  describe(`a resumed TLS session with ${maxVersion}`, () => {
-    test('has the user of the first handshake', async () => {
+  describe(`a TLS session with ${maxVersion} can be resumed`, () => {
+    test('a resumed session has the user of the first handshake', async () => {
       await using listener = await start([root])
       for (const [client, user] of [
         [shown(leaf('t', root)), 't'],

@@ -44,13 +44,13 @@ const reasonToSkip = (shell: Shell): string | false =>
   spawnSync(shell, ['-c', 'true']).error !== undefined && `${shell} is not installed`
 
 for (const shell of shells) {
-  test(`completions in ${shell}`, { skip: reasonToSkip(shell) }, (t) => {
+  test(`keelson completion works in ${shell}`, { skip: reasonToSkip(shell) }, (t) => {
     const script = join(folder, `keelson.${shell}`)
     writeFileSync(script, execFileSync(keelsonProgram, ['completion', shell]))
     for (const [line, expected] of cases) {
       const found = complete(shell, script, line)
       t.diagnostic(`${line}: ${found.length}`)
-      // A name that begins like a command of the machine has further completions.
+      // If the machine has commands with the same prefix, the shell also completes them.
       if (line.includes(' -- '))
         assert.ok(
           expected.every((one) => found.includes(one)),
@@ -94,8 +94,8 @@ function argumentsOf(shell: Shell, script: string, line: string): readonly strin
 }
 
 /**
- * Zsh completes only in its line editor, so this runs one in a pseudo-terminal. It writes the
- * completions to a file instead of showing them.
+ * Zsh completes only in its line editor, so this program runs the editor in a pseudo-terminal. The
+ * program writes the completions to a file instead of showing them.
  */
 const zshProgram = `
 export COLLECTED=$1.found

@@ -7,7 +7,9 @@ import { Agent, get } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
 const POLL_MS = 100
-/** A busy machine can need this long to respond. */
+/**
+ * Maximum time to wait for the response to a poll. A replica on a busy machine can need this long.
+ */
 const ANSWER_MS_MAX = 2_000
 
 export class Balancer implements AsyncDisposable {
@@ -16,8 +18,8 @@ export class Balancer implements AsyncDisposable {
   readonly #ready = new Set<number>()
   readonly #sockets = new Set<Socket>()
   /**
-   * Reuses one connection to each replica. A TLS handshake for each poll would use more CPU than
-   * the load.
+   * Keeps one connection to each replica open. A TLS handshake for each poll would use more CPU
+   * time than the load.
    */
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
   readonly #polling: NodeJS.Timeout[]

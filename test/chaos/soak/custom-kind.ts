@@ -176,7 +176,8 @@ export class KindWriter {
           )
         return
       }
-      // No other client writes these objects, so an acknowledged write must have been lost.
+      // No other client writes these objects, so these statuses mean that an acknowledged write was
+      // lost.
       if (answer.status === 404 || answer.status === 409)
         this.#run.faults.push(
           `${path}/${name}: ${answer.status} ${textOf(answer.body['message'])}, known ${JSON.stringify(known)}`,

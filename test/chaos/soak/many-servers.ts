@@ -76,7 +76,7 @@ async function main(): Promise<void> {
       startTimes.push(one.startMs)
       await one.write()
       alive.push(one)
-      // No server is stopped while requests are sent to all of them.
+      // No server is stopped while requests are sent to all servers.
       if (alive.length >= atOnce && startTimes.length < total)
         await (asked ??= tellOfAll(kind, alive, beganMs))
       // Stop one server before the next one starts. The last servers keep running.

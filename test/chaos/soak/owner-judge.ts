@@ -44,8 +44,8 @@ export class OwnerJudge {
     if (owners.length === 0) return `${name} was deleted without an owner`
     for (const reference of owners) {
       const owner = this.live.get(reference.uid)
-      // The owner may have been waiting for its dependents when the collector made its decision,
-      // even if it no longer is.
+      // If the owner was ever waiting for its dependents, the deletion may be correct. The owner
+      // may still have been waiting when the garbage collector decided to delete the object.
       if (owner === undefined || owner.name !== reference.name || this.#waited.has(owner.uid))
         continue
       return `${name} was deleted at ${resourceVersion}, but its owner ${owner.name} was there`
@@ -54,8 +54,8 @@ export class OwnerJudge {
   }
 
   /**
-   * Returns the deletions that the test did not request. They are known only at the end, because
-   * the response to a delete can arrive after the event.
+   * Returns the deletions that the test did not request. These deletions are known only at the end,
+   * because the response to a delete can arrive after the event.
    */
   #byCollector(): { readonly fault: string | undefined }[] {
     return this.#deleted.filter(({ meta: { uid } }) => !this.asked.has(uid))

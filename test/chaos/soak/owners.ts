@@ -28,7 +28,7 @@ const KILL_EVERY_MS = 20_000
 /** Maximum time until controllers work again after a kill. */
 const TAKE_OVER_MS_MAX = 15_000
 /**
- * Time limit for waiting. It exceeds the maximum above, so that the duration of a late recovery can
+ * Time limit for waiting. It exceeds TAKE_OVER_MS_MAX, so that the duration of a late recovery can
  * be reported.
  */
 const WAIT_MS_MAX = 3 * TAKE_OVER_MS_MAX

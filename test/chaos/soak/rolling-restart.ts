@@ -228,7 +228,7 @@ class Load implements AsyncDisposable {
     return `${this.#requests} requests answered in ${seconds.toFixed(0)} s, ${this.#under.size} in progress`
   }
 
-  /** Resolves after as many further responses as the intended load has in this many seconds. */
+  /** Waits for as many responses as the intended load causes in this many seconds. */
   async answers(seconds: number): Promise<void> {
     const wanted = this.#requests + seconds * this.#requestsPerSecond
     await until(

@@ -168,7 +168,10 @@ function mergedProperties(one: Fields, other: Fields): Fields {
   return merged
 }
 
-/** Returns names that branches other than the first one require, or that must be absent. */
+/**
+ * Returns the names of fields that must be absent, or that only branches other than the first one
+ * require.
+ */
 function excludedBy(schema: Fields): ReadonlySet<string> {
   const names: string[] = []
   const visit = (branch: Fields): void => {

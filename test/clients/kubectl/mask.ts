@@ -1,6 +1,6 @@
 /**
- * Replaces values that differ between servers with fixed words, so that the other output can be
- * compared.
+ * Replaces values that differ between servers with fixed words, so that the rest of the output can
+ * be compared.
  */
 import type { KubectlSession } from './session.ts'
 

@@ -70,7 +70,8 @@ async function install(stage: Stage): Promise<void> {
       withDefaults(String(arg)),
     ),
     `--kubeconfig=${await stage.kubeconfigOf(NAMESPACE, 'capi-manager')}`,
-    // The manager runs outside of a Pod, so its namespace for the Lease must be given.
+    // Outside of a Pod, the manager does not know in which namespace to create the Lease. Therefore
+    // leader election is disabled.
     '--leader-elect=false',
     '--feature-gates=ClusterTopology=true',
     `--diagnostics-address=127.0.0.1:${await freePort()}`,

@@ -39,7 +39,7 @@ const madeFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Lowest number that is treated as a port, because ports differ between runs. All other numbers of
+ * Numbers from this one on are treated as ports, which differ between runs. All other numbers of
  * the products are much smaller.
  */
 const PORT_MIN = 10_000

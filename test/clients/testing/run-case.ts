@@ -1,6 +1,6 @@
 /**
  * Runs cases.json with the TypeScript library. go/cases_test.go and python/test_cases.py do the
- * same in their languages: each has one function per call of a step.
+ * same in their languages. Each of these programs has one function for each kind of step.
  */
 import assert from 'node:assert/strict'
 import { request as httpsRequest } from 'node:https'

@@ -41,7 +41,7 @@ function decodeOrFail(...stored: Parameters<typeof form.decode>): KubeObject {
   }
 }
 
-describe('the cache on a real etcd', () => {
+describe('the cache works on a real etcd', () => {
   let etcd: EtcdProcess
   let plain: PlainCache
   let other: PlainCache
@@ -136,7 +136,7 @@ describe('the cache on a real etcd', () => {
     }
   })
 
-  test('an item contains its resourceVersion in its serialized, list and decoded forms', async () => {
+  test('the serialized, list and decoded forms of an object contain its resourceVersion', async () => {
     const revision = await plain.store.create(key('shown', 'a'), encode('a', 'x'))
     const { item } = await plain.reader('shown').get(key('shown', 'a'), 'latest')
     const text = `{"kind":"Plain","apiVersion":"v1","metadata":{"resourceVersion":"${revision}","name":"a"},"value":"x"}\n`
@@ -319,7 +319,7 @@ describe('the cache on a real etcd', () => {
     assert.equal(again.items.length, 1)
   })
 
-  test('the consistency check finds no differences', async () => {
+  test('the consistency check finds no differences between the cache and the database', async () => {
     assert.deepEqual(await plain.cache.check(), [])
   })
 

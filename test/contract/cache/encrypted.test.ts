@@ -77,7 +77,7 @@ test('an event that is decrypted asynchronously is delivered before later events
   ])
 })
 
-test('if a new object cannot be decrypted, linearizable reads fail, but reads of any state omit it', async () => {
+test('if a new object cannot be decrypted, linearizable reads fail, but reads of any state omit the object', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -102,7 +102,7 @@ test('if a new object cannot be decrypted, linearizable reads fail, but reads of
   const unreadableAt = engine.revision
   engine.emit(scripted.put('b', 'readable'))
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
-  // Only the database has the state at that revision, and this engine has no history.
+  // Only the database has the state at that revision, and the simulated database keeps no history.
   assert.equal((await reader.list(range, { exactly: unreadableAt })).state, undefined)
   assert.deepEqual(shownIn(watcher.take()), [['ADDED', 'readable']])
 })

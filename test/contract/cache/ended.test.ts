@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
-test('watches that wait for a database that does not respond end when the cache is disposed', {
+test('when the cache is disposed of, watches that wait for an unresponsive database end', {
   timeout: 120_000,
 }, async () => {
   await using scripted = new ScriptedCache()

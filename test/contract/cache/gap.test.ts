@@ -80,7 +80,7 @@ test('a cache that differs from the database is detected and reloads the resourc
   assert.equal((await reader.list(plain.range('gap'), 'latest')).items.length, 3)
 })
 
-/** An engine whose feed loses events while `isLosing` is set. */
+/** A database engine whose event feed loses events while `isLosing` is set. */
 class FaultyEngine implements Engine {
   isLosing = false
   lost = 0

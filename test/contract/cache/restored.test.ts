@@ -41,7 +41,7 @@ test('after a restore of an older backup, everything is read again and clients m
   anew.close()
 })
 
-test('a late acknowledgment from before the restore is not mistaken for the object at its revision', async () => {
+test('a late acknowledgment of a write from before a restore does not replace the restored object of the same revision', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -102,7 +102,7 @@ test('a list that is in progress when the database is restored is started again'
   assert.equal((await listing).revision, 5)
 })
 
-test('neither a lagging member nor a read overtaken by the feed counts as a different database', async () => {
+test('neither a lagging member nor a read that is older than the received events counts as a different database', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', '1')
@@ -127,7 +127,7 @@ test('neither a lagging member nor a read overtaken by the feed counts as a diff
   watcher.close()
 })
 
-test('an etcd that is restarted on an older copy of its data is detected without a reader', async () => {
+test('a restart of etcd with an older copy of its data is detected even if no client reads', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.store.create(key('a'), encode('a', '1'))

@@ -260,7 +260,7 @@ for (const by of ['field', 'label'] as const)
         put: encode('p', value),
       }))
     }
-    // The number of events exceeds the event buffer, but they are spread over time.
+    // There are more events than the event buffer can hold, but they arrive at different times.
     for (let i = 0; i < 80; i++) {
       await put(`other-${i}`)
       if (i % 8 === 0) await reader.list(range, 'latest')

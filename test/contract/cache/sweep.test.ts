@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 import { until } from '../../support/harness/until.ts'
 
-test('an unexpected error during a comparison with the database is logged and stops nothing', async () => {
+test('after an unexpected error in a comparison with the database is logged, the cache continues to work', async () => {
   const reported: string[] = []
   await using scripted = new ScriptedCache({
     checkEveryMs: 0,

@@ -20,7 +20,7 @@ class OldMember implements AsyncDisposable {
 
   constructor(port: number, version: string) {
     this.url = `http://127.0.0.1:${port}`
-    const message = Buffer.concat([Buffer.from([0x12, version.length]), Buffer.from(version)]) // field 2 of StatusResponse
+    const message = Buffer.concat([Buffer.from([0x12, version.length]), Buffer.from(version)]) // the version is field 2
     const frame = Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message])
     this.#server = createServer()
     this.#server.on('stream', (stream, headers) => {
@@ -47,7 +47,7 @@ async function startOld(version: string): Promise<OldMember> {
   return new OldMember(port, version)
 }
 
-test('a stream with progress uses a member that reports it correctly, or fails with upgrade advice', async () => {
+test('a stream with progress reports uses a member that sends correct reports, or fails with upgrade advice', async () => {
   await using old = await startOld('3.5.7')
   await using etcd = await startEtcd()
   await using both = new EtcdClient({ endpoints: [old.url, etcd.clientUrl] })

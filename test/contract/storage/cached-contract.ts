@@ -21,7 +21,7 @@ const decodeLater = async (stored: StoredValue): Promise<string> => {
 }
 
 export function cachedWriteTests(subject: GetSubject): void {
-  test('a write that is based on the latest cached state takes one decision and one transaction', async () => {
+  test('a write that is based on the latest cached state calls its update function once and needs one transaction', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const { found } = await store.get(key)
     assert.ok(found)
@@ -58,7 +58,7 @@ export function cachedWriteTests(subject: GetSubject): void {
 }
 
 export function cachedRefusalTests(subject: GetSubject): void {
-  test('a write that was refused because of stale cached state is decided again on the latest state', async () => {
+  test('if an update function refuses stale cached state, the function is called again with the latest state', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, (current) => {
       if (current?.object === 'old') throw new Error('refused on the old')
@@ -68,7 +68,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 1, latest: 0 })
   })
 
-  test('if a write is refused for both the cached and the latest state, nothing is written, and the error is that for the latest', async () => {
+  test('if an update function refuses both the cached and the latest state, nothing is written, and its last error is returned', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const refused = store.update(key, { decode, cached: old }, async (current) => {
       throw new Error(`refused on ${current?.object}`)
@@ -77,7 +77,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 0, latest: 0 })
   })
 
-  test('the decision "unchanged" on stale cached state is repeated on the latest state', async () => {
+  test('if an update function returns "unchanged" for stale cached state, the function is called again with the latest state', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, (current) =>
       current?.object === 'old' ? 'unchanged' : { put: bytes('newer') },
@@ -110,7 +110,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 0, latest: 0 })
   })
 
-  test('"unchanged" is returned with the latest state', async () => {
+  test('an update that changes nothing returns the latest state', async () => {
     const { key, old, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, () => 'unchanged')
     assert.deepEqual([result.outcome, result.previous?.object], ['unchanged', 'new'])
@@ -119,7 +119,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
 }
 
 export function cachedAbsenceTests(subject: GetSubject): void {
-  test('if an object is missing only from the cache, the write is decided again on the stored object', async () => {
+  test('if an object is missing only from the cache, the update function is called again with the stored object', async () => {
     const { key, engine, store } = await twoStates(subject)
     const seen: unknown[] = []
     const decide = (current: Current<string> | undefined) => {

@@ -6,7 +6,7 @@ import { keyAfter, rangeOf, rangeOfKey } from '../../../src/storage/keys.ts'
 import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, until } from './subject.ts'
 
 export function engineFeedTests(subject: GetSubject): void {
-  test('a feed with `previous` reports the value before each event', async () => {
+  test('an event feed with `previous` reports the value before each event', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
     const after = await subject().engine.latest()
@@ -18,7 +18,7 @@ export function engineFeedTests(subject: GetSubject): void {
     assert.deepEqual(await withPrevious(subject, folder, after, 4), reported)
   })
 
-  test('a feed reports a previous value that was written at the compacted revision', async () => {
+  test('an event feed reports a previous value that was written at the compacted revision', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
     await store.create(`${folder}a`, bytes('one'))
@@ -119,7 +119,7 @@ export function engineWriteTests(subject: GetSubject): void {
 }
 
 export function engineReadTests(subject: GetSubject): void {
-  test('a range returns at most its limit, whether there is more, and the full count', async () => {
+  test('a read of a range returns at most `limit` values, whether there are more, and the full count', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()

@@ -30,7 +30,7 @@ storeContract('etcd', async (): Promise<Subject> => {
   }
 })
 
-test('when etcd stops, the feed ends once with a cause, and a new feed continues from there', async () => {
+test('when etcd stops, the event feed ends once with a cause, and a new feed continues from the same revision', async () => {
   await using etcd = await startEtcd()
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))
   const store = newStore(engine)
@@ -65,7 +65,7 @@ test('when etcd stops, the feed ends once with a cause, and a new feed continues
   assert.equal(feed.ends.length, 1)
 })
 
-test('a feed to a stopped etcd ends, but not before openFeed returns', async () => {
+test('an event feed from a stopped etcd ends, but not before openFeed returns', async () => {
   await using etcd = await startEtcd()
   await etcd.stop()
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))
@@ -88,7 +88,7 @@ test('a full etcd is reported as no-space, and the outcome of the write is unkno
   )
 })
 
-test('a feed reports a compacted next revision, because older versions of etcd omit its deletions', async () => {
+test('an event feed reports that its next revision is compacted, because old versions of etcd omit deletions at this revision', async () => {
   await using etcd = await startEtcd()
   const client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using engine = new EtcdEngine(client)

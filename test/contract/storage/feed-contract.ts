@@ -7,7 +7,7 @@ import { rangeOf } from '../../../src/storage/keys.ts'
 import { bytes, decode, type GetSubject, newFolder, newStore, Recorder, until } from './subject.ts'
 
 export function feedEventTests(subject: GetSubject): void {
-  test('a feed delivers puts and deletes in order, starting after a revision', async () => {
+  test('an event feed delivers puts and deletes in order, starting after a revision', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -116,7 +116,7 @@ export function feedOrderTests(subject: GetSubject): void {
 }
 
 export function feedProgressTests(subject: GetSubject): void {
-  test('progress is reported after all events up to it, of all ranges', async () => {
+  test('progress to a revision is reported after all events up to this revision, in all ranges', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -160,7 +160,7 @@ export function feedProgressTests(subject: GetSubject): void {
 }
 
 export function feedCompactionTests(subject: GetSubject): void {
-  test('a range whose history is compacted is reported, and the others continue', async () => {
+  test('a range whose history is compacted is reported, and the other ranges continue', async () => {
     const { feed: opened, folder, latest } = await halfLost(subject)
     using feed = opened
     assert.deepEqual(feed.compacted, [{ range: 0, oldest: latest }])
@@ -175,7 +175,7 @@ export function feedCompactionTests(subject: GetSubject): void {
     assert.deepEqual(feed.ends, [])
   })
 
-  test('progress of the other ranges continues when one is compacted', async () => {
+  test('when the history of one range is compacted, progress of the other ranges continues', async () => {
     const { feed: opened, folder } = await halfLost(subject)
     using feed = opened
     await feed.reach(await newStore(subject().engine).create(`${folder}b/2`, bytes(2)), 2_000)
@@ -197,7 +197,7 @@ export function feedCompactionTests(subject: GetSubject): void {
     if (feed.compacted.length === 0) assert.equal(feed.events[0]?.type, 'delete')
   })
 
-  test('compaction does not affect a feed that has seen all events', async () => {
+  test('compaction does not affect an event feed that has received all events', async () => {
     const { engine, compact } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -250,7 +250,7 @@ export function feedStreamTests(subject: GetSubject): void {
     assert.deepEqual(early, [])
   })
 
-  test('a stream opened where another ended misses and repeats no event', async () => {
+  test('a stream that starts where another stream ended misses and repeats no event', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -273,7 +273,7 @@ export function feedStreamTests(subject: GetSubject): void {
     )
   })
 
-  test('the end is reported once, and without a cause after close', async () => {
+  test('the end of a stream is reported once, and without a cause after `close`', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()

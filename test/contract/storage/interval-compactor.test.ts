@@ -26,7 +26,8 @@ class Folder {
   #written = 0
 
   /**
-   * Runs a process for `ms`, which writes once at its start. Returns the revision of this write.
+   * Runs a process for `ms` milliseconds. The process writes once at its start. Returns the
+   * revision of this write.
    */
   async live(ms: number): Promise<number> {
     await using engine = await SqliteEngine.open({ folder: this.#folder, isDurable: false })

@@ -79,7 +79,7 @@ const isSameObject = (one: Buffer, other: Buffer): boolean | undefined => {
   return first?.length === 2 && second?.length === 2 ? first[0] === second[0] : undefined
 }
 
-test('feeds receive a rewind as ordinary writes, and revisions increase', async () => {
+test('event feeds report a rewind as ordinary writes, and revisions increase', async () => {
   await using engine = new MemoryEngine()
   for (const key of ['/x/changed', '/x/deleted', '/x/same', '/y/kept']) await put(engine, key, '1')
   const state = engine.state()

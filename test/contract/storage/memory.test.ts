@@ -35,7 +35,7 @@ test('compaction frees the memory of deleted keys', async () => {
   assert.throws(() => engine.compact(5000), { code: 'too-new' })
 })
 
-test('a restore resets the database: feeds end, and revisions are reused', async () => {
+test('a restore resets the database: event feeds end, and revisions are reused', async () => {
   await using engine = new MemoryEngine()
   const store = newStore(engine)
   await store.create('/x/a', bytes(1))
@@ -46,7 +46,7 @@ test('a restore resets the database: feeds end, and revisions are reused', async
   engine.restore(backup)
   assert.ok(feed.ends[0] instanceof StorageError)
   assert.equal((await store.get('/x/b')).found, undefined)
-  // The feed starts at a revision that the restored database has not reached yet. It reports
+  // The event feed starts at a revision that the restored database has not reached yet. It reports
   // nothing before that revision.
   using next = new Recorder(engine, [{ ...rangeOf('/x/'), after: lost }])
   next.requestProgress()
@@ -75,7 +75,7 @@ test('the keys of a restored database are counted again', async () => {
   assert.equal((await engine.range({ ...page, from: '/x/a\0', revision })).count, 2)
 })
 
-test('a sweep does not continue in a database that was restored in the meantime', async () => {
+test('the removal of compacted versions does not continue in a database that was restored in the meantime', async () => {
   await using engine = new MemoryEngine()
   const keys = Array.from({ length: 20_000 }, (_, i) => `/x/${String(i).padStart(6, '0')}`)
   for (const key of keys) void engine.change({ key, expected: 0, write: { put: bytes('old') } })
@@ -84,9 +84,10 @@ test('a sweep does not continue in a database that was restored in the meantime'
   await engine.change({ key: last, expected: first, write: { put: bytes('new') } })
   const backup = engine.snapshot()
   engine.compact(await engine.latest())
-  // The sweep has started, and is far from complete.
+  // The removal of compacted versions has started, and is far from complete.
   engine.restore(backup)
-  // A slice takes one tick, and the whole sweep would have taken far fewer than 300 ticks.
+  // A slice of the removal takes one tick, and all slices together would have taken far fewer than
+  // 300 ticks.
   for (let turn = 0; turn < 300; turn++) await new Promise((resolve) => setImmediate(resolve))
   const { values } = await engine.range({ from: last, to: `${last}\0`, revision: first })
   assert.equal(values[0]?.value.toString(), 'old')

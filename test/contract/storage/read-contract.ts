@@ -70,7 +70,7 @@ export function readTests(subject: GetSubject): void {
 }
 
 export function listTests(subject: GetSubject): void {
-  test('a list has all keys of its range in byte order, and none of its neighbors', async () => {
+  test('a list has all keys of its range in byte order, and no keys outside of the range', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
     const outside = [folder.slice(0, -1), `${folder.slice(0, -1)}0`, `${folder.slice(0, -1)}-a`]
@@ -161,7 +161,7 @@ export function historyTests(subject: GetSubject): void {
 }
 
 export function walkTests(subject: GetSubject): void {
-  test('a walk returns the state at one revision, regardless of concurrent writes', async () => {
+  test('`walk` reads the pages of a range at one revision, regardless of concurrent writes', async () => {
     const { range, keys, store } = await filled(subject, 300)
     const seen: string[] = []
     const revisions = new Set<number>()
@@ -174,7 +174,7 @@ export function walkTests(subject: GetSubject): void {
     assert.equal(revisions.size, 1)
   })
 
-  test('a walk that reads pages in advance returns all values, and can be stopped early', async () => {
+  test('`walk` returns all values if it reads pages in advance, and can be stopped early', async () => {
     const { range, keys, store } = await filled(subject, 40, 'x'.repeat(100_000))
     const seen: string[] = []
     const revisions = new Set<number>()
@@ -197,7 +197,7 @@ export function walkTests(subject: GetSubject): void {
     controller.abort()
   })
 
-  test('a walk keeps to the requested page size, regardless of the size of the values', async () => {
+  test('`walk` keeps to the requested page size, regardless of the size of the values', async () => {
     const { range, store } = await filled(subject, 40, 'x'.repeat(100_000))
     const sizes: number[] = []
     for await (const page of store.walk(range, { pageBytes: 400_000 }))
@@ -212,7 +212,7 @@ export function walkTests(subject: GetSubject): void {
     )
   })
 
-  test('a walk of an empty range is one empty page with a revision', async () => {
+  test('`walk` returns one empty page with a revision for an empty range', async () => {
     const store = newStore(subject().engine)
     const pages: Page[] = []
     for await (const page of store.walk(rangeOf(newFolder()))) pages.push(page)

@@ -1,7 +1,7 @@
 /**
  * Like `sqlite-writer.ts`, but without a thread. This halves the start time, so that thousands of
- * these processes can be killed. It commits, compacts and sweeps as the thread does, and
- * occasionally closes and reopens the file.
+ * these processes can be killed. The process commits, compacts and deletes compacted versions as
+ * the thread does, and occasionally closes and reopens the file.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -25,7 +25,10 @@ import { readingOf } from './crash-reading.ts'
 import { canPreload } from './preload.ts'
 
 const CRASHES = Number(process.env['CRASHES'] ?? 24)
-/** Maximum duration of the run. It ends at this time even if there were fewer crashes. */
+/**
+ * Maximum duration of the run in seconds. After this time, the run ends even if there were fewer
+ * crashes.
+ */
 const SECONDS_MAX = Number(process.env['CRASH_SECONDS'] ?? 600)
 /**
  * Number of folders. About a dozen crashes happen in each. There are more folders than cores,

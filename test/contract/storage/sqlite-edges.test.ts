@@ -65,7 +65,7 @@ test('while another program locks the file, writes fail with the reason, and rea
   ])
 })
 
-test('the log grows while another program reads the file, and is truncated afterwards', () => {
+test("SQLite's log grows while another program reads the file, and is truncated afterwards", () => {
   const file = join(newPath(), 'keelson.sqlite')
   const logBytes = (): number => statSync(`${file}-wal`).size
   const LONG_BYTES = 60_000_000
@@ -86,7 +86,7 @@ test('the log grows while another program reads the file, and is truncated after
   assert.ok(logBytes() < LONG_BYTES, `${logBytes()} bytes`)
 })
 
-test('a warning is logged when a reader makes the log grow, and a message when the log is small again', async () => {
+test("a warning is logged when a reader makes SQLite's log grow, and a message when this log is small again", async () => {
   const folder = newPath()
   const reported: string[] = []
   const log: Log = (level, message, fields) => {
@@ -192,7 +192,7 @@ test("a durable store also flushes the drive's cache, because fsync alone does n
 
 const put = (text: string): { readonly put: Buffer } => ({ put: bytes(text) })
 
-/** Creates a store whose next revision follows this one. */
+/** Creates a store whose next revision follows `revision`. */
 function advance(file: string, revision: number): void {
   new SqliteDatabase({ file, isDurable: false })[Symbol.dispose]()
   using db = new DatabaseSync(file)

@@ -24,7 +24,7 @@ import {
 } from './write-contract.ts'
 
 export function storeContract(name: string, makeSubject: () => Promise<Subject>): void {
-  describe(`store on ${name}`, () => {
+  describe(`the store works on ${name}`, () => {
     let subject: Subject | undefined
     before(async () => {
       subject = await makeSubject()
@@ -36,26 +36,26 @@ export function storeContract(name: string, makeSubject: () => Promise<Subject>)
       assert.ok(subject)
       return subject
     }
-    describe('reads and creates', () => readTests(get))
-    describe('updates', () => updateTests(get))
-    describe('concurrent updates', () => concurrencyTests(get))
-    describe('cached state: writes', () => cachedWriteTests(get))
-    describe('cached state: refusals', () => cachedRefusalTests(get))
-    describe('cached state: keys that come and go', () => cachedAbsenceTests(get))
-    describe('deletes', () => deleteTests(get))
-    describe('lists', () => listTests(get))
-    describe('walks', () => walkTests(get))
-    describe('old revisions', () => historyTests(get))
-    describe('leases', () => leaseTests(get))
-    describe('transformers', () => transformTests(get))
-    describe('failures', () => failureTests(get))
-    describe('feed: events', () => feedEventTests(get))
-    describe('feed: order', () => feedOrderTests(get))
-    describe('feed: progress', () => feedProgressTests(get))
-    describe('feed: compaction', () => feedCompactionTests(get))
-    describe('feed: streams', () => feedStreamTests(get))
-    describe('engine: feeds', () => engineFeedTests(get))
-    describe('engine: writes', () => engineWriteTests(get))
-    describe('engine: reads', () => engineReadTests(get))
+    describe('values can be created and read', () => readTests(get))
+    describe('values can be updated', () => updateTests(get))
+    describe('concurrent updates do not overwrite each other', () => concurrencyTests(get))
+    describe('writes can be based on cached state', () => cachedWriteTests(get))
+    describe('refusals because of stale cached state are repeated', () => cachedRefusalTests(get))
+    describe('cached state can be wrong about whether a key exists', () => cachedAbsenceTests(get))
+    describe('values can be deleted', () => deleteTests(get))
+    describe('values can be listed', () => listTests(get))
+    describe('values can be read page by page', () => walkTests(get))
+    describe('values can be read at old revisions', () => historyTests(get))
+    describe('values with a lease expire', () => leaseTests(get))
+    describe('values can be transformed', () => transformTests(get))
+    describe('failures of the database are reported', () => failureTests(get))
+    describe('event feeds report writes', () => feedEventTests(get))
+    describe('event feeds keep the order of writes', () => feedOrderTests(get))
+    describe('event feeds report progress', () => feedProgressTests(get))
+    describe('event feeds report compactions', () => feedCompactionTests(get))
+    describe('event feeds can be ended and reopened', () => feedStreamTests(get))
+    describe('engines report previous values', () => engineFeedTests(get))
+    describe('engines compare values before they write', () => engineWriteTests(get))
+    describe('engines read ranges and old revisions', () => engineReadTests(get))
   })
 }

@@ -23,7 +23,7 @@ import {
 } from './subject.ts'
 
 export function updateTests(subject: GetSubject): void {
-  test('an update can create, put, leave unchanged and delete', async () => {
+  test('an update can create, change, keep and delete a value', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     const created = await store.update(key, { decode }, (current) => {
@@ -54,7 +54,7 @@ export function updateTests(subject: GetSubject): void {
     assert.equal((await store.get(key)).found, undefined)
   })
 
-  test('"unchanged" for a missing key does nothing', async () => {
+  test('an update that keeps a missing key as it is writes nothing', async () => {
     const store = newStore(subject().engine)
     const result = await store.update(`${newFolder()}a`, { decode }, () => 'unchanged')
     assert.deepEqual([result.outcome, result.previous], ['unchanged', undefined])
@@ -80,7 +80,7 @@ export function concurrencyTests(subject: GetSubject): void {
     assert.equal(text((await store.get(key)).found), '200')
   })
 
-  test('when several writers create the same key, one wins, and the others see its value', async () => {
+  test('when several writers create the same key, one succeeds, and the others get its value', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     const results = await Promise.all(
@@ -132,7 +132,7 @@ export function deleteTests(subject: GetSubject): void {
     await assert.rejects(store.delete(key, { decode, cached: 'absent' }), failsWith('missing'))
   })
 
-  test('the check of a delete decides on the latest state', async () => {
+  test('the precondition of a delete is checked with the latest state', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     await store.create(key, bytes('one'))

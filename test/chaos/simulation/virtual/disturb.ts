@@ -10,7 +10,7 @@ import type { FaultName } from './settings.ts'
 import type { SimReplica } from './sim-replica.ts'
 import type { ClusterSimulation } from './cluster-simulation.ts'
 
-/** Maximum duration of a fault. It exceeds the time that the feed waits for a silent stream. */
+/** Maximum duration of a fault. After this time, a replica has replaced a silent watch stream. */
 const LONG_MS = 12_000
 
 type Disturb = (world: ClusterSimulation, random: Random) => Promise<void>
@@ -77,14 +77,15 @@ function compact({ engine, time }: ClusterSimulation, kept: number): void {
     engine.compact(revision)
     time.note(`compacted to ${revision}`)
   } catch {
-    // A later revision is already compacted.
+    // A later revision has already been compacted.
   }
 }
 
 /**
- * Restores the database to an earlier state. No client writes until each replica has detected the
- * restore: if the revision of the restored etcd exceeds its previous revision before that, replicas
- * cannot detect the restore. This is why operators stop servers first.
+ * Restores the database to an earlier state. Replicas detect a restore because the revision of the
+ * database decreases. Therefore no client writes until each replica has detected the restore.
+ * Otherwise the revision could exceed its previous value first. For the same reason, operators stop
+ * the servers before a restore.
  */
 async function restore(world: ClusterSimulation, random: Random): Promise<void> {
   const { engine, replicas, clients, truth, time } = world

@@ -194,7 +194,7 @@ export class GarbageSimulation {
     try {
       this.#engine.compact(this.#engine.stats().revision - kept)
     } catch {
-      // A later revision is already compacted.
+      // A later revision has already been compacted.
     }
   }
 
@@ -203,7 +203,7 @@ export class GarbageSimulation {
       try {
         await this.#act(random)
       } catch (error) {
-        // The object already exists, or the database is unreachable.
+        // A StorageError is expected: the object already exists, or the database is unreachable.
         if (!(error instanceof StorageError)) throw error
       }
       await sleep(this.time, random.next() * this.#settings.thinkMs)
@@ -258,8 +258,8 @@ export class GarbageSimulation {
       blockOwnerDeletion: random.chance(0.5),
     }))
     if (owners.length === 0 || !random.chance(this.#manyShare)) return owners
-    // Add owners that do not exist, because the graph sets many owners in slices and compares them
-    // by a digest.
+    // Add many owners that do not exist. The graph handles many owners in another way: the graph
+    // sets them in slices and compares them by a digest.
     const absent = Array.from(
       { length: random.between(FEW_OWNERS_MAX - 2, FEW_OWNERS_MAX + 2) },
       (_, at) => ({
@@ -310,8 +310,8 @@ class Judge {
     if (owners.length === 0) this.faults.push(`${key} was deleted without an owner`)
     for (const owner of owners) {
       const found = this.#find(owner)
-      // The owner may have been waiting for its dependents when the collector made its decision,
-      // even if it no longer is.
+      // If the owner was ever waiting for its dependents, the deletion may be correct. The owner
+      // may still have been waiting when the garbage collector decided to delete the object.
       if (found === undefined || this.#waited.has(owner.uid)) continue
       this.faults.push(`${key} was deleted, but its owner ${owner.kind} ${owner.name} existed`)
     }

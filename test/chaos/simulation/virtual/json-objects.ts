@@ -29,7 +29,7 @@ export const decodeJson = ({ value, revision }: StoredValue): KubeObject =>
 
 /**
  * Changes an object as the server's own user, like request/verbs/system-objects.ts, but without
- * field managers. Returns its new resourceVersion, or undefined if it is missing.
+ * field managers. Returns the new resourceVersion, or undefined if the object is missing.
  */
 export async function changeJson(
   { store, reader }: { readonly store: Store; readonly reader: Reader },

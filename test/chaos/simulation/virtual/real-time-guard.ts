@@ -1,6 +1,7 @@
 /**
- * Blocks real time and real randomness in this process. Code that uses them gets an error, and its
- * stack is reported. A simulation that passes under this guard depends only on its seed.
+ * Blocks real time and real randomness in this process. Code that uses them gets an error, and the
+ * stack trace of the use is reported. A simulation that passes under this guard depends only on its
+ * seed.
  */
 import timersPromises from 'node:timers/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -20,7 +21,7 @@ const taken: readonly PatchedMethod[] = [
 
 /**
  * Installs the guard until it is disposed of. Each use of a blocked function fails, and `onTouch`
- * is called with the stack.
+ * is called with the stack trace.
  */
 export function guardRealTime(onTouch: (what: string) => void): Disposable {
   const before = taken.map(({ owner, name }) => Object.getOwnPropertyDescriptor(owner, name))

@@ -43,8 +43,8 @@ const SETTLED_MS_MAX = 120_000
 const CLIENTS = 4
 const NAMES = 8
 /**
- * Maximum duration of admission. It is longer than any fixed delay before a namespace is deleted
- * could be.
+ * Maximum duration of admission. It exceeds any fixed time that a controller could wait before it
+ * deletes a namespace.
  */
 const ADMISSION_MS_MAX = 4_000
 
@@ -180,7 +180,8 @@ export class RestoreSimulation {
       try {
         await this.#restores.begin(() => this.#act(random))
       } catch (error) {
-        // The object already exists, or the operation began before a restore.
+        // A StorageError is expected: the object already exists, or the operation began before a
+        // restore.
         if (!(error instanceof StorageError)) throw error
       }
       await sleep(this.time, random.next() * this.#settings.thinkMs)

@@ -31,7 +31,10 @@ export type Settings = {
   readonly unusedMs: number
   /** Number of clients per replica that read long lists in pages. */
   readonly pagers: number
-  /** Number of clients per replica that read the first page of any state with a slow filter. */
+  /**
+   * Number of clients per replica that read the first page of a list with a slow filter, and accept
+   * any state.
+   */
   readonly skimmers: number
 }
 

@@ -93,7 +93,7 @@ export class SimDefinitions {
         await store.create(`${prefixOf(one)}n/x${random.between(0, 9)}`, writeJson(object))
       }
     } catch (error) {
-      // The object already exists, or the database is unreachable.
+      // A StorageError is expected: the object already exists, or the database is unreachable.
       if (!(error instanceof StorageError)) throw error
     }
   }

@@ -90,7 +90,7 @@ export class SimPorts {
     this.#doubtful.add(port)
     try {
       await record.change((set) => set.release(port))
-      // The next client may already have allocated the port.
+      // Another client may already have allocated the port.
       if (life === this.#life) this.#doubtful.delete(port)
     } catch (error) {
       isInDoubt(error)
