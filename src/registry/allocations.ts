@@ -31,8 +31,8 @@ export type Allocation = {
 
 export type Allocator = {
   /**
-   * Allocates what the object needs. Throws an ApiError on failure; everything is then released
-   * again. A dry run never allocates anything.
+   * Allocates what the object needs. Throws an ApiError on failure, after releasing what was
+   * already allocated. A dry run allocates nothing.
    */
   readonly allocate: (wanted: AllocationRequest) => Promise<Allocation>
   /**

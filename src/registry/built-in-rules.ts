@@ -97,8 +97,8 @@ type KindTools = {
   readonly row: ResourceRow
   readonly gates: Gates
   /**
-   * Returns the feature gates for an update. The update may keep using features that the stored
-   * object already uses.
+   * Returns the feature gates for an update. A gate that is off counts as on if the stored object
+   * already uses its feature.
    */
   readonly gatesFor: (current: KubeObject) => Gates
   /** Drops the fields whose feature gate is off, unless the stored object has them. */
@@ -164,8 +164,8 @@ const gatedRules = (
 })
 
 /**
- * Returns the rules of a subresource, extended to increment the generation. Changes through the
- * subresource then count like changes of the object itself.
+ * Returns the rules of a subresource, extended so that a write also increments the generation. A
+ * change through the subresource then counts like a change of the object itself.
  */
 function countingRules(
   rules: UpdateRules,
@@ -210,8 +210,8 @@ function statusRules(
 }
 
 /**
- * Replaces the metadata by the stored metadata, except for the identifying fields, which are
- * validated as they were sent.
+ * Replaces the metadata by the stored metadata, except for the identifying fields. These fields are
+ * validated as the client sent them.
  */
 function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion } = given

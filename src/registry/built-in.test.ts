@@ -125,7 +125,7 @@ test('object names are validated by the naming rule of their kind', () => {
 const fields = (faults: readonly { readonly path: string }[]): string[] =>
   faults.map(({ path }) => path)
 
-test("a create applies the generic rules only if the kind's own rules find no error, whereas an update always applies both", () => {
+test('a create applies the generic rules only if the rules of the kind find no error, whereas an update always applies both', () => {
   const bad = object('ConfigMap', {
     metadata: { name: 'X', namespace: 'n', labels: { 'a b': 'c' } },
   })
@@ -152,7 +152,7 @@ test('Events of both API groups have the same stored form', () => {
   assert.equal(decodeStored(stored, resource('', 'v1', 'events').shape, 7)['message'], 'text')
 })
 
-test('an autoscaler keeps fields that exist only in v2 when it is read and written through v1', () => {
+test('an autoscaler that is read and written through v1 keeps fields that exist only in v2', () => {
   const v1 = resource('autoscaling', 'v1', 'horizontalpodautoscalers').shape
   const v2 = resource('autoscaling', 'v2', 'horizontalpodautoscalers').shape
   const memory = {

@@ -232,8 +232,8 @@ function schemaOf(
 
 /**
  * Returns a function that finds the converter for the apiVersion of a stored object. Converters are
- * cached by apiVersion. The cache remains small, because etcd contains only a few apiVersions of
- * each kind.
+ * cached by apiVersion. The cache remains small, because etcd contains objects of a kind in only a
+ * few apiVersions.
  */
 function otherForms(
   row: ResourceRow,
@@ -297,7 +297,7 @@ function packageOf(apiVersion: string, row: ResourceRow): string {
 }
 
 /**
- * Returns how objects of the kind that are stored as `apiVersion` are converted. Without a
+ * Returns the converter for objects of the kind that are stored as `apiVersion`. Without a
  * converter, both versions have the same fields and differ only in their apiVersion.
  */
 function storedForm(row: ResourceRow, apiVersion: string, { convert }: KindRules): StoredForm {

@@ -92,7 +92,7 @@ test('errors of the same field do not match if their reasons differ', () => {
   )
 })
 
-test('with takeover, declarative errors replace the covered ones, and the log recommends disabling the gate', () => {
+test('with DeclarativeValidationTakeover, declarative errors replace the covered ones, and the log recommends disabling the gate', () => {
   const declared: FieldFault[] = [{ ...negative('spec.b'), tag: 'minimum' }]
   const rules: KindRules = {
     validate: () => [{ ...negative('spec.a'), tag: 'minimum' }, required('spec.other')],
@@ -106,7 +106,7 @@ test('with takeover, declarative errors replace the covered ones, and the log re
   ])
 })
 
-test('an internal error of declarative validation is logged and counted, and rejects the object only with takeover', () => {
+test('an internal error of declarative validation is logged and counted, and rejects the object only with DeclarativeValidationTakeover', () => {
   const rules: KindRules = {
     validate: () => [],
     declarative: () => {

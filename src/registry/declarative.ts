@@ -94,7 +94,9 @@ export class DeclarativeReporter implements DeclarativeReport {
 
 type DeclarativeOptions = { readonly isTakenOver: boolean; readonly reporter: DeclarativeReport }
 
-/** Returns rules that run `rules` and their declarative validation, and compare the results. */
+/**
+ * Returns rules that run both `rules` and their declarative validation, and compare the results.
+ */
 export function withDeclarative(
   rules: KindRules,
   { isTakenOver, reporter }: DeclarativeOptions,

@@ -7,7 +7,7 @@ import { isNumber, type KubeObject, type ObjectMeta } from '../api/object.ts'
 
 export type Propagation = 'Foreground' | 'Background' | 'Orphan'
 
-/** Number of seconds, an int64. A bigint if a number cannot represent it exactly. */
+/** Number of seconds, an int64. It is a bigint if a number cannot represent it exactly. */
 export type Seconds = number | bigint
 
 export type DeletionOptions = {
@@ -58,7 +58,7 @@ export type OwnDeletion = {
   readonly isHeld?: (object: KubeObject) => boolean
 }
 
-/** Returns the grace period of an object. `wanted` is the one that the client requests. */
+/** Returns the grace period of an object. `wanted` is the grace period that the client requests. */
 export type GraceOf = (object: KubeObject, wanted: Seconds | undefined) => Seconds
 
 /** The deletion rules of a resource. */

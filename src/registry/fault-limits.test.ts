@@ -1,5 +1,6 @@
 /**
- * Checks for every kind that the number of errors is limited if all items of a list are invalid.
+ * Checks for every kind that the number of reported errors is limited if all items of a list are
+ * invalid.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +13,10 @@ import { decodeBody } from '../objects/codec/decode-body.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 import { validateCreate } from './validate.ts'
 
-/** Length of the tested lists in bytes. There is room for more than 30,000 empty items. */
+/**
+ * Length of the tested lists in bytes. A list of this length has room for more than 30,000 empty
+ * items.
+ */
 const BYTES = 110_000
 /** Maximum number of rules that validate the same list. Each rule can report up to the limit. */
 const RULES = 3

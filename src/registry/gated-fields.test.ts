@@ -58,7 +58,7 @@ const fields = new GatedFields(defaultGates)
 const drop = (object: KubeObject, current?: KubeObject): KubeObject =>
   fields.drop(object, current, struct)
 
-test('a read returns gated fields that were stored while their gates were on', () => {
+test('a read returns gated fields that were stored while the gates of these fields were on', () => {
   const read = decodeStored(Buffer.from(JSON.stringify(gated)), pods.shape, 7)
   const spec = fieldsOf(read['spec'])
   const container = fieldsOf(itemsOf(spec['containers'])[0])
@@ -84,7 +84,7 @@ test('an update keeps and can change gated fields that the stored object uses', 
   assert.deepEqual(fieldsOf(drop(more, gated)['spec'])['resources'], { limits: { cpu: '2' } })
 })
 
-test('a gate that the stored object uses does not preserve the fields of other gates', () => {
+test('if the stored object uses a gate, fields of other gates are still dropped', () => {
   const used = aPod({ resourceClaims: [{ name: 'r' }] })
   const spec = fieldsOf(drop(gated, used)['spec'])
   const [container] = itemsOf(spec['containers'])
@@ -241,7 +241,7 @@ test('in the Jobs of a CronJob, only the gated fields of Pods are dropped', () =
   assert.deepEqual(kept['template'], { spec: {} })
 })
 
-test('stored Pod-level resources without any quantity do not count as in use', () => {
+test('the gate of Pod-level resources does not count as in use if the stored resources have no quantities', () => {
   const wanted = aPod({ resources: { limits: { cpu: '1' } } })
   for (const stored of [{}, { limits: {} }]) {
     assert.equal(
@@ -255,7 +255,7 @@ test('stored Pod-level resources without any quantity do not count as in use', (
 const withoutGates = (...names: string[]): GatedFields =>
   new GatedFields({ isOn: (name) => !names.includes(name) && defaultGates.isOn(name) })
 
-test('gated fields of the status are kept if the spec uses the gate, but not merely because they are stored', () => {
+test('gated fields of the status are kept if the spec uses the gate; it is not enough that they are stored', () => {
   const status = {
     containerStatuses: [
       { name: 'c', resources: { limits: { cpu: '1' } }, user: { linux: { uid: 1, gid: 1 } } },

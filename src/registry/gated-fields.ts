@@ -11,8 +11,8 @@ import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
 
 /**
- * Gates that are in use as a whole: an object that uses one field of the gate may use all its
- * fields. For other gates, each field is considered separately.
+ * Gates that count as in use as a whole: an object that uses one field of such a gate may use all
+ * of its fields. For other gates, each field is considered separately.
  */
 const wholeGates: ReadonlySet<string> = new Set([
   'DRAAdminAccess',
@@ -26,11 +26,11 @@ const wholeGates: ReadonlySet<string> = new Set([
 /** Gates whose fields are dropped even if they are in use. */
 const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
 
-/** Gates that are not in use if their stored fields are empty. */
+/** Gates that do not count as in use if their stored fields are empty. */
 const unusedWhenEmpty: ReadonlySet<string> = new Set(['PodLevelResources'])
 /**
- * Fields of a Pod's status that are kept if the spec uses the gate, whether or not these fields are
- * stored.
+ * Fields of a Pod's status that are kept if the spec uses the gate. It does not matter whether
+ * these fields are stored.
  */
 const usedBySpec: ReadonlyMap<string, string> = new Map([
   ['ContainerStatus allocatedResources', 'InPlacePodVerticalScaling resizePolicy'],
@@ -48,8 +48,8 @@ const goneWhenEmpty: ReadonlySet<string> = new Set([
 /** Gates whose fields are reset to their default instead of being dropped. */
 const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']])
 /**
- * Fields in which gated fields are not dropped. The gate applies when objects are created from
- * these templates.
+ * Templates in which gated fields are not dropped. The gate applies later, when objects are created
+ * from these templates.
  */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
 
@@ -126,8 +126,8 @@ type Plan = {
 }
 
 /**
- * A gated field. `use` identifies it in the sets of used gates. If `inner` is set, only the field
- * `inner` within it is gated.
+ * A gated field. `use` identifies the field in the sets of used gates. If `inner` is set, the gate
+ * applies only to the field `inner` within this field.
  */
 type Gated = {
   readonly use: string
@@ -135,7 +135,7 @@ type Gated = {
   readonly isPointer: boolean
   readonly reset: Json | undefined
   readonly isUnusedWhenEmpty: boolean
-  /** Whether another field determines if the gate is in use. */
+  /** Whether another field determines if the gate counts as in use. */
   readonly isUsedElsewhere: boolean
 }
 
@@ -199,7 +199,7 @@ function findUsesInParts(
   for (const use of found) uses.add(use)
 }
 
-/** Whether a value is set. A value that Go's omitempty would omit does not count as set. */
+/** Whether a value is set. A value that Go's omitempty would leave out does not count as set. */
 const isSet = (value: Json | undefined, isPointer: boolean): boolean =>
   value !== undefined &&
   value !== null &&

@@ -1,6 +1,6 @@
 /**
- * Decodes and encodes recorded objects (test/recorded/golden). Some were stored by kube-apiserver,
- * others have every field set.
+ * Decodes and encodes recorded objects (test/recorded/golden). Some objects were stored by
+ * kube-apiserver, and others have every field set.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -87,7 +87,7 @@ test('a stored object that is read and stored again has the same bytes', () => {
   assert.ok(undecoded > 40, `${undecoded} of them are shown without decoding`)
 })
 
-test('every stored kind has a recorded object', () => {
+test('every stored kind has a recorded object in test/recorded/golden', () => {
   const kinds = new Set(
     [...storedRows()].map(({ resource }) => `${apiVersionOf(resource)} ${resource.kind}`),
   )

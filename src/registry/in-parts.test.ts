@@ -91,7 +91,7 @@ const long = 'x'.repeat(1 << 20)
 const texts = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `"f${at}"`)
 
-test('a value of the wrong type is reported even if the work is interrupted inside a schema', () => {
+test('a value of the wrong type is reported even if decoding is interrupted inside a schema', () => {
   const inner = '{"enum":[1,2,3],"required":["a","b","c"]}'
   const schema = `{"schema":{"openAPIV3Schema":{"items":${inner},"additionalProperties":${inner}}}}`
   const bytes = Buffer.from(`{"spec":{"versions":[{"served":"wrong"},${schema}]}}`)
@@ -99,7 +99,7 @@ test('a value of the wrong type is reported even if the work is interrupted insi
   assert.match(String(refused), /cannot unmarshal string .* of type bool/)
 })
 
-test('an unknown field counts once, however often the work is interrupted', () => {
+test('an unknown field counts once, however often decoding is interrupted', () => {
   const lists = `"metadata":{"finalizers":[${texts(40).join()}]}`
   const bytes = Buffer.from(`{"${long}":1,${lists},"last":1}`)
   const { warnings } = decodeBody({ bytes }, configMaps, 'Warn')
@@ -112,7 +112,7 @@ test('an unknown field counts once, however often the work is interrupted', () =
   sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
 })
 
-test('interruptions do not change how unknown fields with the same path are reported', () => {
+test('unknown fields with the same path are reported in the same way if decoding is interrupted', () => {
   const tree: Json = {
     'spec.a': 1,
     spec: { a: 1, containers: texts(40).map((name) => ({ name })) },
@@ -120,7 +120,7 @@ test('interruptions do not change how unknown fields with the same path are repo
   sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
 })
 
-test('the size of a default counts once, however often the work is interrupted', () => {
+test('the size of a default counts once, however often setting it is interrupted', () => {
   const schema = readStructural({
     type: 'object',
     properties: {
@@ -250,7 +250,7 @@ const openDefinition: KubeObject = {
 const seeds = await loadSeeds()
 const chosen = seeds.filter((_, at) => at % 9 === 0).slice(0, 120)
 
-test('work on objects of every kind has the same result if it is divided into parts', () => {
+test('work on objects of every kind has the same result whether or not it is divided into parts', () => {
   for (const { resource, object } of chosen) {
     const given: Json = JSON.parse(JSON.stringify(object))
     const isSmall = JSON.stringify(given).length < SMALL

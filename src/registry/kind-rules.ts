@@ -39,8 +39,8 @@ export type KindRules = Partial<
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
   /**
-   * Second validation, by the tags of the types in k8s.io/api. It must find the same errors as the
-   * tagged rules of `validate`.
+   * Second validation, by the validation tags of the types in k8s.io/api. It must find the same
+   * errors as `validate` in the fields that have tags.
    */
   readonly declarative?: (object: KubeObject) => FieldFault[]
   /** Rules for writes through /status, in addition to the rules for all kinds. */
@@ -51,13 +51,13 @@ export type KindRules = Partial<
   readonly indexedFields?: readonly string[]
   /** Sets defaults in addition to those in the catalogue. */
   readonly setDefaults?: (object: KubeObject, gates: Gates, now: () => string) => KubeObject
-  /** Adds fields that older servers did not store. Reads call it. */
+  /** Adds fields that older servers did not store. Called when an object is read. */
   readonly completeStored?: (object: KubeObject, cluster: ClusterFacts) => KubeObject
   /** Whether stored objects can lack defaults, so that reads must set them. */
   readonly isDefaultedAgain?: boolean
   /**
-   * Returns why a body cannot be decoded as this kind, even if each of its fields can be decoded.
-   * Returns undefined if it can be decoded.
+   * Returns why a body cannot be decoded as this kind although each of its fields can be decoded.
+   * Returns undefined if the body can be decoded.
    */
   readonly refuse?: NonNullable<ObjectSchema['refuse']>
   /**
@@ -66,7 +66,7 @@ export type KindRules = Partial<
    */
   readonly convert?: Pick<StoredForm, 'toStored' | 'fromStored'>
   /**
-   * Version in which gated fields are looked up, if it differs from the served version.
+   * Version in which the gates of fields are looked up, if it differs from the served version.
    * kube-apiserver uses its internal version.
    */
   readonly gatedForm?: {

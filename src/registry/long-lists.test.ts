@@ -294,7 +294,7 @@ for (const [about, build] of Object.entries(cases)) {
   })
 }
 
-test('validation rules stop at the maximum number of reported errors', () => {
+test('validation stops at the maximum number of reported errors', () => {
   const labels = Object.fromEntries(many((at) => [`-${at}`, 'a'], 200_000))
   assert.equal(faultsOf(labelMap, labels, 'labels').length, FAULTS_MAX)
   const ownerReferences = many(() => ({}), 1_000_000)
@@ -302,7 +302,7 @@ test('validation rules stop at the maximum number of reported errors', () => {
     validateMetadata({ name: 'x', ownerReferences }, { isNamespaced: false, checkName }),
   )
   assert.equal(faults.length, FAULTS_MAX)
-  // Rules that do not stop at the maximum number of errors would take several seconds.
+  // If the rules did not stop at the maximum number of errors, they would take several seconds.
   assert.ok(ms < 5 * CPU_MS_MAX, `took ${ms} ms of CPU`)
   const containers = many(() => ({}), 1_000_000)
   assert.ok(
@@ -311,7 +311,7 @@ test('validation rules stop at the maximum number of reported errors', () => {
   )
 })
 
-test('validation rules for policies and webhooks stop at the maximum number of reported errors', async () => {
+test('validation of policies and webhooks stops at the maximum number of reported errors', async () => {
   const [empty, resourceRules] = [
     many(() => ({}), 100_000),
     [{ operations: many(() => 'X', 100_000) }],
@@ -333,8 +333,8 @@ test('validation rules for policies and webhooks stop at the maximum number of r
       (await rules.validateInSlices?.(object, undefined)) ??
       rules.validate?.(object, defaultGates) ??
       []
-    // The limit applies twice to operations, which are validated by the rules for all policies and
-    // by those for mutating policies.
+    // The limit applies twice to operations. The rules for all policies and the rules for mutating
+    // policies validate them separately.
     assert.ok(
       faults.length >= FAULTS_MAX && faults.length < 2 * FAULTS_MAX + 20,
       `${faults.length}`,
@@ -348,7 +348,7 @@ test('validation rules for policies and webhooks stop at the maximum number of r
   )
 })
 
-test('validation rules for strict addresses stop at the maximum number of reported errors', () => {
+test('validation of strict addresses stops at the maximum number of reported errors', () => {
   const misread = many(() => '010.0.0.1', 100_000)
   const service = objectOf({ spec: { clusterIPs: misread, externalIPs: misread } })
   assert.equal(strictAddressFaults(service, undefined, 'Service').length, FAULTS_MAX)

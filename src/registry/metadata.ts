@@ -1,7 +1,7 @@
 /**
  * Rules for the metadata of all objects. For most kinds, kube-apiserver validates metadata a second
- * time, with the kind's own rule for names. Each error found twice is also reported twice, as in
- * kube-apiserver.
+ * time, with the kind's own rule for names. Errors that both validations find are reported twice,
+ * as in kube-apiserver.
  */
 import {
   FAULTS_MAX,
@@ -46,8 +46,8 @@ export type NameRules = {
 }
 
 /**
- * Validates metadata. This runs several times for each write, so it allocates no memory for absent
- * fields. `lists` contains the errors in lists, if they were already validated.
+ * Validates metadata. This function runs several times for each write, so it allocates no memory
+ * for absent fields. `lists` contains the errors in lists, if the lists were already validated.
  */
 export function validateMetadata(
   metadata: ObjectMeta,
@@ -94,7 +94,7 @@ export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): Field
 /**
  * Returns the prefix in the form that is validated. A prefix can end with a dash, because random
  * characters follow it in the generated name. The dash and the preceding ASCII character are
- * replaced by an `a`. As a result, that character is not validated, as in kube-apiserver.
+ * replaced by an `a`. As in kube-apiserver, the preceding character is therefore not validated.
  */
 export const withoutDash = (prefix: string): string => prefix.replace(/\p{ASCII}-$/u, 'a')
 

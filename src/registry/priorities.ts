@@ -57,8 +57,8 @@ export function versionPriority(group: string, version: string): number {
 }
 
 /**
- * Compares versions. Stable versions come first, then beta, alpha, and all others. Within each,
- * higher numbers come first.
+ * Compares versions. Stable versions come first, then beta, alpha, and all others. Versions of
+ * equal stability are sorted by number, highest first.
  */
 export function compareVersions(one: string, other: string): number {
   const a = rankVersion(one)

@@ -76,8 +76,8 @@ function outcome(work: () => unknown): unknown {
 }
 
 /**
- * Does the same work on a random object twice, once in parts and once without interruption, and
- * compares the results.
+ * Does the same work on a random object twice, once in parts and once without interruption.
+ * Compares the results.
  */
 class Case {
   readonly #random: Random

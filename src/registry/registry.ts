@@ -74,7 +74,7 @@ export class Registry {
 
   /**
    * Replaces resources of a group. A CRD can name a built-in group, but its versions are then not
-   * served: as in kube-apiserver, the built-in API serves all paths of its groups.
+   * served. As in kube-apiserver, the built-in API serves all paths of its groups.
    */
   replace(
     group: string,

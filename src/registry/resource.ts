@@ -51,7 +51,7 @@ export type Resource = {
   readonly isCustom: boolean
   /** The CustomResourceDefinition of a custom resource. */
   readonly definition?: { readonly name: string; readonly uid: string }
-  /** Whether objects are stored. Reviews, bindings and component statuses are not. */
+  /** Whether objects are stored. Reviews, bindings and component statuses are not stored. */
   readonly isStored: boolean
   /** Verbs, sorted as in discovery. */
   readonly verbs: readonly Verb[]
@@ -90,8 +90,8 @@ export type ResourceDiscovery = {
     /** Returns the schema, or undefined if none can be published. */
     readonly schema: () => Fields | undefined
     /**
-     * Whether objects can have any fields. In OpenAPI v2, such a schema is published without
-     * fields.
+     * Whether objects can have any fields. In OpenAPI v2, the schema of such objects is published
+     * without fields.
      */
     readonly isOpen: boolean
     /** Value that changes whenever the published data changes. */
@@ -107,7 +107,7 @@ export type ResourceVersions = {
    */
   readonly storageVersion?: string
   /**
-   * Returns the resource in the storage version. Only present if stored objects can be in a version
+   * Returns the resource in the storage version. Present only if objects can be stored in a version
    * that only a webhook can convert.
    */
   readonly converted?: () => Resource | undefined
@@ -123,7 +123,10 @@ export type FieldSelection = {
    * functions read their values.
    */
   readonly fields: { readonly [field: string]: (object: KubeObject) => string }
-  /** Indexed fields: many clients select by them, and few objects have the same value. */
+  /**
+   * Fields that are indexed, because many clients select by them and few objects have the same
+   * value.
+   */
   readonly indexed?: readonly string[]
 }
 
@@ -154,15 +157,15 @@ export type WriteRules = {
    */
   readonly subresources: { readonly [subresource: string]: UpdateRules }
   /**
-   * Returns the paths of fields that a write through a subresource does not change. The writer does
-   * not own these fields. An empty `subresource` stands for the object itself.
+   * Returns the paths of fields that a write through a subresource does not change. The client that
+   * writes does not own these fields. An empty `subresource` stands for the object itself.
    */
   readonly resetPaths: (subresource: string) => readonly string[]
 }
 
 /**
- * Error for an object that cannot be represented as the view: either an internal error, or an error
- * that has no `reason`.
+ * Error for an object that has no representation as a view such as a Scale. It is either an
+ * internal error, or an error that has no `reason`.
  */
 export type HiddenView = { readonly internal: string } | { readonly unclassified: string }
 
@@ -177,11 +180,14 @@ export type View = {
   readonly shape: ObjectSchema
   readonly table: TableKind
   readonly show: (object: KubeObject) => KubeObject
-  /** Returns why the object does not have the view, or undefined if it has. */
+  /**
+   * Returns why the object has no representation as this view, or undefined if it has one. For
+   * example, a custom object without a replica count has no Scale.
+   */
   readonly whyHidden?: (object: KubeObject) => HiddenView | undefined
   /**
-   * Returns the object after a write of the view. If the view has a resourceVersion, the object
-   * gets it.
+   * Returns the object after a client has written the view. If the view has a resourceVersion, the
+   * object gets it.
    */
   readonly change: (object: KubeObject, view: KubeObject) => KubeObject
   readonly validate: (view: KubeObject) => FieldFault[]
@@ -191,8 +197,8 @@ export type View = {
    */
   readonly refusesApply?: string
   /**
-   * The only field that a writer of the view can own. `objectPath` is its path in the object, if it
-   * differs.
+   * The only field that a client that writes the view can own. `objectPath` is the path of this
+   * field in the object, if the path differs.
    */
   readonly ownedPath: string
   readonly objectPath?: string
@@ -219,7 +225,7 @@ export type MetadataRules = {
  */
 export type UpdateCheck = 'metadata' | 'change' | 'rules'
 
-/** User and time of a write. Only a few kinds record them. */
+/** Gives access to the user and the time of a write. Only a few kinds record them. */
 export type Writer = {
   readonly user: User
   /** Returns the current time as a metadata timestamp. */
@@ -250,8 +256,8 @@ export type ValidateTools = TurnTools & {
 }
 
 /**
- * Returns a function that validates the labels of the object's namespace, or undefined if the
- * labels are irrelevant. Its errors come before all others.
+ * Returns a function that validates the labels of the object's namespace, or undefined if these
+ * labels do not matter. The errors of the function come before all other errors.
  */
 export type NamespaceRule = (
   object: KubeObject,

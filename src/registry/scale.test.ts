@@ -21,7 +21,7 @@ test('a Scale has the replicas, the selector and the identity of the scaled obje
   })
 })
 
-test('the selector can be a plain map of labels, as in older kinds', () => {
+test('the selector of a scaled object can be a plain map of labels, as in older kinds', () => {
   const { status } = view.show({ ...deployment, spec: { selector: { b: '2', a: '1' } } })
   assert.deepEqual(status, { replicas: 1, selector: 'a=1,b=2' })
 })
@@ -46,7 +46,7 @@ test('a write of a Scale changes only the replicas and the resourceVersion', () 
   assert.equal(versioned.metadata.resourceVersion, '3')
 })
 
-test('a negative replica count is refused', () => {
+test('a negative replica count of a Scale is refused', () => {
   const scale = {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',

@@ -70,8 +70,9 @@ const movedHubs: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * kube-apiserver contains servers for CustomResourceDefinitions and APIServices, which do not use
- * its main scheme. Each has its own scheme, with only its own kinds. Keyed by API group.
+ * Schemes of CustomResourceDefinitions and APIServices, keyed by API group. In kube-apiserver,
+ * separate servers serve these kinds. Each of them has its own scheme, which contains only its own
+ * kinds.
  */
 const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: string }> = new Map(
   [

@@ -20,8 +20,8 @@ export type Strategy = {
   /** Group in validation errors, if it differs from the group of the kind. */
   readonly faultGroup?: string
   /**
-   * Rule for names. The default is a DNS subdomain. `path` permits any path segment. With `any`,
-   * names are validated only by the kind's own rules, if it has any.
+   * Rule for names. By default, names are DNS subdomains. `path` permits any path segment. With
+   * `any`, only the rules of the kind itself validate names.
    */
   readonly names?: 'label' | 'dns1035' | 'path' | 'ip' | 'any'
   /** Whether the kind's own validation skips metadata. */
@@ -29,8 +29,8 @@ export type Strategy = {
   readonly finalizersNeedNoDomain?: true
   /**
    * Steps in the validation of an update, in this order, in addition to the rules for all objects.
-   * Defaults to `change` and `rules`. The recordings meta-by-kind-* show how often each kind
-   * validates metadata.
+   * By default, the steps are `change` and `rules`. The recordings meta-by-kind-* show how often
+   * each kind validates metadata.
    */
   readonly updateChecks?: readonly UpdateCheck[]
   /** Whether an update must have a resourceVersion. */
@@ -42,19 +42,19 @@ export type Strategy = {
   /** Whether a delete orphans dependents by default. */
   readonly orphansDependents?: true
   /**
-   * The requests for the object itself that can set the status. In all other requests for the
-   * object, the status in the body is ignored.
+   * The requests that can set the status of the object without the status subresource. In all other
+   * requests for the object itself, the status in the body is ignored.
    */
   readonly takesStatus?: 'create' | 'create and update'
   /**
-   * Metadata that a write through /status does not change: either all metadata, or the listed
+   * Metadata that a write through /status does not change: either all metadata, or only the listed
    * fields.
    */
   readonly statusKeeps?: 'metadata' | readonly string[]
   /**
-   * Fields that a write does not change, keyed by subresource. The writer does not own these
-   * fields. An empty subresource stands for the object itself. By default, they are derived from
-   * the other properties.
+   * Fields that a write does not change, keyed by subresource. The client that writes does not own
+   * these fields. An empty subresource stands for the object itself. By default, the fields are
+   * derived from the other properties.
    */
   readonly resetPaths?: { readonly [subresource: string]: readonly string[] }
   /** Warning that is sent with every response. It can also be specified for single versions. */
@@ -64,8 +64,8 @@ export type Strategy = {
 
 /**
  * Changes that increment the generation. `fields` lists paths such as `spec` or `metadata.labels`.
- * With `kept`, a create keeps the generation from the request; otherwise it is set to 1. `equality`
- * specifies how kube-apiserver compares the fields.
+ * With `kept`, a create keeps the generation from the request; without `kept`, it sets the
+ * generation to 1. `equality` specifies how kube-apiserver compares the fields.
  */
 export type Generation = {
   readonly fields: readonly string[]

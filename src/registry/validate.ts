@@ -16,7 +16,7 @@ import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
 /**
  * Validates a new object. The rules for all objects are applied only if the rules of the kind find
- * no errors. `found` contains the errors of the rules that run in time slices.
+ * no errors. `found` contains the errors that the rules in time slices have found.
  */
 export function validateCreate(
   object: KubeObject,
@@ -39,8 +39,8 @@ export type UpdateContext = {
 }
 
 /**
- * Validates an update. `rules` are the rules of the requested path, which is the object itself or a
- * subresource.
+ * Validates an update. `rules` are the rules of the path of the request, which names the object
+ * itself or a subresource.
  */
 export function validateUpdate(
   object: KubeObject,

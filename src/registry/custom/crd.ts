@@ -81,8 +81,8 @@ export type PrinterColumn = {
 }
 
 /**
- * Reads a stored CRD, with its accepted names. `again` reads the object again when a schema is
- * needed, so that the object itself is not retained in memory.
+ * Reads a stored CRD with its accepted names. `again` reads the CRD again when a schema is needed,
+ * so that the schemas are not retained in memory.
  */
 export function readCrd(object: KubeObject, again: () => KubeObject = () => object): Crd {
   const spec = fieldsOf(object['spec'])
@@ -106,21 +106,25 @@ export function readCrd(object: KubeObject, again: () => KubeObject = () => obje
 }
 
 /**
- * Whether a CRD is being deleted. While another finalizer keeps a CRD whose objects have already
- * been deleted, it is not terminating, as in kube-apiserver.
+ * Whether a CRD has the condition Terminating. As in kube-apiserver, the condition is no longer
+ * true when the objects of the CRD have been deleted, even if another finalizer still prevents the
+ * removal of the CRD.
  */
 export const isTerminatingCrd = (crd: KubeObject): boolean =>
   itemsOf(fieldsOf(crd['status'])['conditions']).some(
     ({ type, status }) => type === 'Terminating' && status === 'True',
   )
 
-/** Returns a key that changes whenever a change of the CRD invalidates decoded objects. */
+/**
+ * Returns a key that changes whenever a change of the CRD means that its objects must be decoded
+ * again.
+ */
 export const formOf = ({ uid, generation, names, storedVersions }: Crd): string =>
   JSON.stringify([uid, generation, names, storedVersions])
 
 /**
- * Maximum number of short names. Excess names are ignored, because each name is compared with the
- * names of all other CRDs.
+ * Maximum number of short names that are used. Further names are ignored, because each name is
+ * compared with the names of all other CRDs.
  */
 const SHORT_NAMES_MAX = 1_000
 

@@ -191,8 +191,8 @@ const metadataRules: MetadataRules = {
 }
 
 /**
- * Returns the schema, or undefined if it is not structural. Old CRDs can have no schema, or one
- * that is not structural.
+ * Returns the schema of a version, or undefined if it is not structural. Old CRDs can have no
+ * schema, or a schema that is not structural.
  */
 const structuralOf = (schema: Fields): Fields | undefined =>
   Object.keys(schema).length > 0 && isStructural(schema) ? schema : undefined
@@ -315,7 +315,7 @@ function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRu
  */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]
-  // limit: callers pass at most two ignored fields, so each search is short
+  // limit: callers pass at most two ignored fields, so each search is short.
   const isChanged = names.some(
     (name) => !ignored.includes(name) && !isSameExactly(object[name], current[name]),
   )

@@ -52,9 +52,9 @@ const isAccepted = (): Promise<true> => Promise.resolve(true)
 
 export class CustomRules {
   /**
-   * The compiled rules. Compilation runs in its own time slices rather than in those of the first
-   * request that needs the rules: that request can be canceled while other requests still wait for
-   * them.
+   * Returns the compiled rules. The compilation runs in its own time slices rather than in those of
+   * the first request that needs the rules. That request can be canceled while other requests still
+   * wait for the rules.
    */
   readonly #compiled: LazyValue<Promise<RuleNode | undefined>>
 
@@ -74,7 +74,7 @@ export class CustomRules {
     }
   }
 
-  /** Returns the errors that were found before, followed by the errors of the rules. */
+  /** Returns the errors in `found`, followed by the errors of the rules. */
   *validate(
     object: KubeObject,
     found: readonly FieldFault[],

@@ -19,7 +19,9 @@ import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './crd.ts'
 import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
 
-/** Returns the scale view of a custom kind. An object without a replica count has no scale. */
+/**
+ * Returns the rules for the Scale of a custom kind. An object without a replica count has no Scale.
+ */
 export function customScaleView(paths: ScalePaths): View {
   const [spec, status] = [readPath(paths.spec), readPath(paths.status)]
   const selector = paths.selector === '' ? undefined : readPath(paths.selector)
@@ -78,8 +80,8 @@ function refuseScalarOnWay(object: KubeObject, path: readonly string[]): void {
 }
 
 /**
- * Returns why an object has no scale. A value of the wrong type takes precedence over a missing
- * value.
+ * Returns why an object has no Scale. If one value has the wrong type and another one is missing,
+ * the wrong type is reported.
  */
 function hiddenScale(object: KubeObject, paths: ScalePaths): HiddenView | undefined {
   const [fault] = scaleFaults(object, paths)

@@ -49,7 +49,7 @@ test('rules are not evaluated if required metadata is missing', async () => {
   assert.deepEqual(others, [])
 })
 
-test('a mismatched kind is reported after all other errors in a body', () => {
+test('if a body has several errors, a mismatched kind is reported last', () => {
   const { group, version, kind, shape } = wheels({ properties: {} })
   const decode = (body: Fields, validation: FieldValidation = 'Warn') =>
     decodeBody(

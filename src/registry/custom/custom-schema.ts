@@ -27,8 +27,9 @@ import type { Crd, CrdVersion } from './crd.ts'
 import { coerceEmbedded, type MalformedHandling } from './embedded-metadata.ts'
 
 /**
- * Time for which unused values derived from a schema are retained. They take several times the
- * memory of the schema. The first write after they expire takes a few milliseconds longer.
+ * Time for which unused values that are derived from a schema are retained. Such values take
+ * several times the memory of the schema. The first write after they expire takes a few
+ * milliseconds longer.
  */
 const UNUSED_MS = 5 * 60_000
 
@@ -125,11 +126,11 @@ export class CustomSchema {
 
   /**
    * Converts a stored object to this version. Defaults come from the version in which the object is
-   * stored; this version only prunes.
+   * stored. This version only removes unknown fields.
    */
   fromStored(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
     const whole = this.#whole(object, all)
-    // The conversion webhook converts objects between versions.
+    // If there is a conversion webhook, it converts objects between versions.
     if (this.#readBy(object, all) === this || this.#crd.webhook !== undefined) return whole
     return this.#converted(whole)
   }

@@ -1,7 +1,7 @@
 /**
- * Embedded resources of custom objects (x-kubernetes-embedded-resource) have metadata like any
- * object. Their metadata is decoded by its built-in type, whatever the schema of the CRD says:
- * unknown fields are dropped, and fields of a wrong type are refused.
+ * Decodes the metadata of embedded resources in custom objects (x-kubernetes-embedded-resource).
+ * The metadata is decoded by its built-in type, whatever the schema of the CRD says: unknown fields
+ * are dropped, and fields of a wrong type are refused.
  */
 import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
@@ -68,8 +68,8 @@ type MetadataCheckResult = {
   readonly malformed: MalformedHandling
 }
 /**
- * Position in the object. `at` is the path used in refusals, where map keys are in brackets. `path`
- * is the path used for unknown fields, without brackets.
+ * Position in the object, in two notations. `at` is the path for errors, in which map keys are in
+ * brackets. `path` is the path for unknown fields, without brackets.
  */
 type MetadataContext = {
   readonly path: string

@@ -9,8 +9,9 @@ import { type Fields, isFields, type Json } from '../../api/object.ts'
 type Step = (values: Iterable<Json>, budget: PathBudget) => Iterable<Json>
 
 /**
- * Limit that all paths of one object share. `left` is the number of values that can still be
- * visited. `children` caches the values of large maps, because several columns can visit them.
+ * Limit on the work for one object, which all of its paths share. `left` is the number of values
+ * that can still be visited. `children` caches the values of large maps, because several columns
+ * can visit them.
  */
 export type PathBudget = { left: number; readonly children: Map<Fields, readonly Json[]> }
 
@@ -20,9 +21,9 @@ export type JsonPath = (object: Fields, budget?: PathBudget) => Iterable<Json>
 /** Maximum number of steps in a path. No path in practice has this many. */
 const STEPS_MAX = 100
 /**
- * Maximum number of values that the columns of one object visit, which takes about ten
- * milliseconds. Real objects have far fewer values. The limit is for recursive paths: a second `..`
- * visits inner values once for each outer value. Paths find nothing beyond the limit.
+ * Maximum number of values that all columns of one object visit. This takes about ten milliseconds.
+ * Real objects have far fewer values. The limit is for recursive paths: a second `..` visits inner
+ * values once for each outer value. When the limit is reached, paths find no further values.
  */
 const LOOKED_MAX = 50_000
 
@@ -101,7 +102,8 @@ const field = (name: string): Step =>
   }
 
 /**
- * Size from which the values of a map are cached. Listing them again for each column would be slow.
+ * Minimum number of entries for which the values of a map are cached. Listing them again for each
+ * column would be slow.
  */
 const KEPT_CHILDREN_MIN = 1000
 

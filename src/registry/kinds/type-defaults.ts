@@ -1,6 +1,6 @@
 /**
- * Defaults of all types, collected from the API groups. They are not part of the rules of kinds, so
- * that rules can look up types without an import cycle.
+ * Defaults of all types, collected from the API groups. They are not in the files with the rules of
+ * kinds, so that rules can look up types without an import cycle.
  */
 import type { TypeDefaults } from '../../objects/schema/schema.ts'
 import { typeDefaults as admissionregistrationTypes } from './admissionregistration/type-defaults.ts'

@@ -1,7 +1,8 @@
 /**
- * Conversions from versions that are no longer served, but in which objects can still be stored, to
- * the current storage version. A version that differs only in its name is only listed in the
- * catalogue. If an old version has other defaults than the new version, its conversion sets them.
+ * Conversions to the current storage version from versions that are no longer served, but in which
+ * objects can still be stored. A version that differs only in its name needs no conversion and is
+ * only listed in the catalogue. If an old version has other defaults than the new version, its
+ * conversion sets them.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { toStored as autoscalerToStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'
@@ -26,7 +27,7 @@ import {
 
 export type FromOldVersion = (object: KubeObject) => KubeObject
 
-/** Conversions, keyed by apiVersion and kind. */
+/** Conversions, keyed by the apiVersion and kind of the stored object. */
 export const oldVersions: ReadonlyMap<string, FromOldVersion> = new Map<string, FromOldVersion>([
   ['admissionregistration.k8s.io/v1beta1 MutatingWebhookConfiguration', webhooks],
   ['admissionregistration.k8s.io/v1beta1 ValidatingWebhookConfiguration', webhooks],

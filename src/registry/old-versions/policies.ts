@@ -43,7 +43,7 @@ function newSelector(selector: Fields): Fields {
   return isAll ? {} : withoutOldLabel(selector)
 }
 
-/** Returns the role unchanged, because the old version differs only in the order of its fields. */
+/** Returns the role unchanged. The old version differs only in the order of its fields. */
 export const role = (object: KubeObject): KubeObject => object
 
 export function roleBinding(object: KubeObject): KubeObject {

@@ -24,8 +24,8 @@ export const checkCidr = (text: string): string[] =>
   parseCidr(text) === undefined ? [notACidr] : []
 
 /**
- * Validates an address. Formats that not all parsers interpret in the same way are refused. A
- * string that is not an address is accepted, because other rules report it.
+ * Validates an address. Refuses formats that some parsers interpret differently. A string that is
+ * not an address is accepted, because other rules report it.
  */
 export function checkStrictIp(text: string): string[] {
   const ip = parseIp(text)
@@ -39,7 +39,7 @@ export function checkStrictCidr(text: string): string[] {
   return cidr === undefined ? [] : misread(cidr, text)
 }
 
-/** Returns errors for a CIDR that parsers can interpret differently. */
+/** Returns an error if different parsers can interpret the CIDR in different ways. */
 function misread(cidr: Cidr, text: string): string[] {
   if (hasLeadingZeros(text, cidr.address))
     return ['must not have leading 0s in IP or prefix length']

@@ -20,7 +20,7 @@ const newerNames: ReadonlyMap<string, { readonly since: string; readonly newer: 
 
 export const newerLabel = (label: string): string | undefined => newerNames.get(label)?.newer
 
-/** Warns about a field that contains the key of a deprecated label. */
+/** Returns a warning for a field if it contains the key of a deprecated label. */
 export function deprecatedKeyWarnings(path: string, label: string): string[] {
   const known = newerNames.get(label)
   return known === undefined

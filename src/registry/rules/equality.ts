@@ -4,8 +4,8 @@ import { type Equality, isEqual } from '../../objects/schema/equal.ts'
 import { typeOf } from '../types.ts'
 
 /**
- * Whether two structs of a type are equal according to kube-apiserver's rules: `isEqualAs('core/v1
- * PodSpec', now, stored)`.
+ * Whether two structs of a type are equal according to kube-apiserver's rules. Example:
+ * `isEqualAs('core/v1 PodSpec', now, stored)`.
  */
 export function isEqualAs(
   type: `${string} ${string}`,

@@ -26,7 +26,7 @@ test('printLabelSelector sorts the requirements by key', () => {
   assert.equal(printLabelSelector({}), '')
 })
 
-test('a selector selects labels that satisfy all of its requirements', () => {
+test('a label selector selects labels that satisfy all of its requirements', () => {
   const labels = { app: 'a', z: '1', tier: 'x', yes: '' }
   assert.equal(selects(rich, labels), true)
   assert.equal(selects(rich, { ...labels, no: '' }), false)
@@ -41,7 +41,7 @@ const faults = (expression: Fields): string[] =>
     ({ path, message }) => `${path}: ${message}`,
   )
 
-test('every part of a selector is validated', () => {
+test('validation covers the keys, operators and values of a label selector', () => {
   assert.deepEqual(validateLabelSelector(rich, 's'), [])
   assert.deepEqual(faults({ key: 'a', operator: 'Is' }), [
     's.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator',
@@ -52,7 +52,7 @@ test('every part of a selector is validated', () => {
   assert.equal(faults({ key: '', operator: 'Exists', values: ['-'] }).length, 4)
 })
 
-test('error messages show a selector in Go syntax', () => {
+test('error messages show a label selector in Go syntax', () => {
   assert.equal(
     goLabelSelector({ matchLabels: { b: '2', a: '1' } }),
     'v1.LabelSelector{MatchLabels:map[string]string{"a":"1", "b":"2"}, MatchExpressions:[]v1.LabelSelectorRequirement(nil)}',
@@ -63,7 +63,7 @@ test('error messages show a selector in Go syntax', () => {
   )
 })
 
-test('a selector and its list of requirements select the same labels, and an invalid selector selects nothing', () => {
+test('a label selector and its list of requirements select the same labels, and an invalid selector selects nothing', () => {
   const word = fc.constantFrom('a', 'b', 'app', '', '-')
   const expression = fc.record(
     {

@@ -100,8 +100,8 @@ const operators: { readonly [operator: string]: 'in' | 'notin' | 'exists' | 'abs
 }
 
 /**
- * Returns the requirements of a selector. Undefined if it is invalid; validation reports the
- * errors.
+ * Returns the requirements of a selector. Returns undefined for an invalid selector, whose errors
+ * validation reports.
  */
 export function requirementsOf(selector: Fields): readonly Requirement[] | undefined {
   if (validateLabelSelector(selector, '').length > 0) return undefined
@@ -127,8 +127,8 @@ export function requirementsOf(selector: Fields): readonly Requirement[] | undef
 
 /**
  * Whether a selector selects labels. An absent or invalid selector selects nothing; an empty
- * selector selects everything. A selector can have a hundred thousand values, and most selectors do
- * not match, so only a matching selector is validated.
+ * selector selects all labels. A selector can have a hundred thousand values, so it is validated
+ * only if it matches. Most selectors do not match.
  */
 export function selects(selector: Json | undefined, labels: Fields | undefined): boolean {
   if (selector === undefined || selector === null) return false

@@ -4,8 +4,8 @@ import { checkDnsSubdomain, checkPathSegment } from '../../api/names.ts'
 import { type Fields, type Json, textOf } from '../../api/object.ts'
 
 /**
- * Validates a part of a reference. It must be a valid path segment, because it becomes part of a
- * path.
+ * Validates one of the names in a reference. The name must be a valid path segment, because it
+ * becomes part of a path.
  */
 export function validateSegment(path: string, value: Json | undefined, missing = ''): FieldFault[] {
   const text = textOf(value)

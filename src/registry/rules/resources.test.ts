@@ -31,7 +31,7 @@ const requirements: readonly (readonly [Fields, readonly string[]])[] = [
   [{ limits: { cpu: '1', 'hugepages-2Mi': '3Mi' } }, ['r.limits[hugepages-2Mi]']],
 ]
 for (const [given, paths] of requirements) {
-  test(`the requirements ${JSON.stringify(given)} have ${paths.length} errors`, () => {
+  test(`validation of the requirements ${JSON.stringify(given)} finds ${paths.length} errors`, () => {
     assert.deepEqual(
       faultsOf(resourceRequirements, given, 'r').map(({ path }) => path),
       paths,

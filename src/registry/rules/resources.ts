@@ -49,7 +49,7 @@ const isStandard = (name: string): boolean =>
 
 const isWholeCount = (name: string): boolean => counts.includes(name) || isExtended(name)
 
-/** Whether the resource supports overcommitment. Its limits can then exceed its requests. */
+/** Whether the resource supports overcommitment, so that its limits can exceed its requests. */
 export const allowsOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
 
 /** Validates the name of a resource. Errors show the name without quotes. */
@@ -175,8 +175,9 @@ export function fractionWarnings(
 }
 
 /**
- * Whether a quantity has a fraction. kube-apiserver rounds it up to thousandths. If the number of
- * thousandths overflows an int64, as for 7Ei, it uses the lowest 64 bits. For 10E the result is 0.
+ * Whether a quantity has a fraction. As in kube-apiserver, the quantity is rounded up to
+ * thousandths. If the number of thousandths overflows an int64, as for 7Ei, its lowest 64 bits are
+ * used. For 10E, these are 0.
  */
 function hasFraction(amount: string): boolean {
   const thousandths = (nanosOf(amount) + 999_999n) / 1_000_000n

@@ -1,7 +1,9 @@
 /**
  * Validation rules for parts of objects. A rule validates one value, and adds errors to
- * `check.faults`. The rules for the fields of a struct are listed in a table, in the order in which
- * errors are reported. A rule for several fields is a function.
+ * `check.faults`.
+ *
+ * For a struct, a table lists the rules of the fields, in the order in which errors are reported. A
+ * rule that concerns several fields is a function.
  */
 import { FAULTS_MAX, faultsOfEach, type FieldFault, required } from '../../api/field-fault.ts'
 import { defaultGates, type Gates } from '../../api/gates.ts'
@@ -77,8 +79,10 @@ export function each<C extends Check>(rule: Rule<C>): Rule<C> {
 
 /**
  * Calls `visit` for each item of a list that can be long. `visit` adds its errors to the `check`
- * that it receives. It is called again for the same item if it was interrupted. Therefore it must
- * change state that it shares with other items only after its own loops, or inside `once`.
+ * that it receives.
+ *
+ * If `visit` is interrupted, it is called again for the same item. Therefore it must change state
+ * that it shares with other items only after its own loops, or inside `once`.
  */
 export function eachIn<T, C extends Check>(
   items: readonly T[],
@@ -109,8 +113,8 @@ export function ifPresent<C extends Check>(rule: Rule<C>): Rule<C> {
 }
 
 /**
- * Returns a rule that accepts absent, empty and zero values, because Go does not distinguish them.
- * All other values must satisfy `rule`.
+ * Returns a rule that accepts absent, empty and zero values, because Go does not distinguish these
+ * values. All other values must satisfy `rule`.
  */
 export function unlessEmpty<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {

@@ -1,6 +1,6 @@
 /**
- * Rules of the StrictIPCIDRValidation gate. Fields that otherwise accept any address format refuse
- * ambiguous formats. Except in Pods, addresses that are already stored are accepted.
+ * Rules of the StrictIPCIDRValidation gate. Fields that accept any address format without the gate
+ * refuse ambiguous formats. Except in Pods, addresses that are already stored are accepted.
  */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -9,8 +9,8 @@ import { checkStrictCidr, checkStrictIp } from './addresses.ts'
 
 type Check = (text: string) => string[]
 /**
- * A field that contains addresses. In `path`, `[]` stands for all items. If the path in errors
- * differs from the path of the value, `shown` converts it.
+ * A field that contains addresses. In `path`, `[]` stands for all items of a list. If the path in
+ * errors differs from the path of the value, `shown` converts the path.
  */
 type AddressField = {
   readonly path: string

@@ -3,9 +3,10 @@ import { eachItem } from '../../lib/scheduling/parts.ts'
 
 /**
  * Returns the warnings about the items of a list, at most TOLD_MAX. Response headers have room for
- * fewer warnings than this. The work can be divided into parts, so `warningsOf` can be called
- * several times for an item. If it has to remember earlier items, it must use a set or map created
- * by `once`.
+ * fewer warnings than this.
+ *
+ * The work can be divided into parts, so `warningsOf` can be called several times for an item. If
+ * `warningsOf` has to remember earlier items, it must use a set or map created by `once`.
  */
 export function warningsOfEach<T>(
   items: readonly T[],

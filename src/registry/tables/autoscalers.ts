@@ -44,8 +44,8 @@ function targets(object: KubeObject): string {
 }
 
 /**
- * Moves the CPU metric to the front, for objects that are read as v1. v1 does not preserve its
- * position among the metrics, which is usually the first.
+ * Moves the CPU metric to the front, for objects that are read as v1. v1 does not preserve the
+ * position of this metric, which is usually the first one.
  */
 function cpuFirst(object: KubeObject): KubeObject {
   const spec = specOf(object)

@@ -18,9 +18,9 @@ import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { printLabelSelector } from '../rules/label-selector.ts'
 
 /**
- * Creates a table. `line` lists the columns, as in `Name | Ready:integer | Node*`. A type follows
- * the name if it is not string. A star marks columns that only wide output shows. `cells` returns
- * one cell for each column.
+ * Creates a table. `line` lists the columns, as in `Name | Ready:integer | Node*`. The type of a
+ * column follows its name, unless the type is string. A star marks columns that only wide output
+ * shows. `cells` returns one cell for each column.
  */
 export function table(line: string, cells: (object: KubeObject) => readonly Cell[]): TableKind {
   return { columns: columnsOf(line), cells }
@@ -88,8 +88,8 @@ export const printSelector = (selector: Json | undefined): string =>
 export const SHOWN_MAX = 3
 
 /**
- * Formats the first few items, followed by the number of the remaining ones. `count` is the total
- * number of items, if `texts` does not contain all of them.
+ * Formats the first few items of a list, followed by the number of the remaining items. `count` is
+ * the total number of items, if `texts` does not contain all of them.
  */
 export function shortened(texts: readonly string[], count = texts.length): string {
   const shown = texts.slice(0, SHOWN_MAX).join(',')

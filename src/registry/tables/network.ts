@@ -101,7 +101,7 @@ function printEndpoints(subsets: readonly Fields[]): string {
 
 /**
  * Returns the initial state of `printEndpoints`. Endpoints are counted instead of listed, because
- * each subset has one for every combination of an address and a port.
+ * each subset has an endpoint for every combination of an address and a port.
  */
 const noEndpoints = (): { readonly first: string[]; count: number } => ({ first: [], count: 0 })
 

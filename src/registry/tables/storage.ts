@@ -27,8 +27,8 @@ function printModes(given: Json | undefined): string {
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 /**
- * Returns the name of the storage class. The annotation is older than the field, but takes
- * precedence.
+ * Returns the name of the storage class. The annotation takes precedence over the field, although
+ * it is older.
  */
 const classOf = ({ metadata, ...object }: KubeObject): string =>
   metadata.annotations?.[classAnnotation] ?? textOf(fieldsOf(object['spec'])['storageClassName'])

@@ -148,8 +148,8 @@ function* validateMessageExpression(
 const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
 
 /**
- * Validates audit annotations. A key is validated in the form that appears in the audit log, with
- * the name of the policy as its prefix.
+ * Validates audit annotations. The key of an annotation is validated as it appears in the audit
+ * log: with the name of the policy as its prefix.
  */
 function* validateAuditAnnotations(
   annotations: readonly Fields[],

@@ -88,7 +88,7 @@ const apply = (expression: string): Fields => ({
   applyConfiguration: { expression },
 })
 
-test('stored apply configurations can use CEL functions of 1.33 while unchanged, but variables and JSON patches cannot', async () => {
+test('a stored apply configuration that is unchanged can use CEL functions of 1.33, but variables and JSON patches cannot', async () => {
   const isNew = "semver('1.0.0').major() == 1"
   const applied = ` Object{metadata: Object.metadata{labels: {'a': string(${isNew})}}} `
   const patched = `[JSONPatch{op: 'test', path: '/a', value: ${isNew}}]`

@@ -89,7 +89,7 @@ export function validateRule(rule: Fields, path: string): FieldFault[] {
 type Names = {
   /** Go type of the names, as shown in errors. */
   readonly type?: string
-  /** Name in error messages of the items that must not be listed together with `*`. */
+  /** Description, in error messages, of the items that must not be listed together with `*`. */
   readonly others: string
   readonly check: (value: string, path: string) => FieldFault[]
 }

@@ -49,7 +49,7 @@ test('a stored schema over the cost limit is accepted as long as it is unchanged
   assert.deepEqual(await faultsOf(specWith({ list }, { deprecated: true }), was), [])
 })
 
-test('if the status subresource is enabled, an unchanged schema is validated again', async () => {
+test('an unchanged schema is validated again if the status subresource is enabled', async () => {
   const [first] = await faultsOf(
     specWith({ list }, { subresources: { status: {} } }),
     specWith({ list }),

@@ -1,6 +1,6 @@
 /**
  * Finds out which schemas of a CRD are already stored. An update does not validate an unchanged
- * schema again, so that a newer server with stricter limits does not block updates. In a changed
+ * schema again. Otherwise a newer server with stricter limits could reject the update. In a changed
  * schema, unchanged expressions can use the newest CEL environment.
  */
 import { createHash } from 'node:crypto'
@@ -93,8 +93,8 @@ const isLongList = (value: Json | undefined): value is readonly Json[] =>
 function* textsOfParts(value: Json): Generator<string> {
   if (isLongList(value)) {
     yield '['
-    // Do not call this generator recursively for items. Nested generators would be slow, because
-    // each value would pass through one generator for each level of nesting.
+    // Do not call this generator recursively for the items. With nested generators, each value
+    // would pass through one generator for each level of nesting, which would be slow.
     for (const item of value) yield `${keyOfValue(item)},`
     yield ']'
     return

@@ -26,7 +26,7 @@ const path = 'spec.conversion'
 const reviewVersions = ['v1', 'v1beta1']
 const onlyWebhooks = 'should not be set when strategy is not set to Webhook'
 
-/** Validates the stored form of `conversion`. */
+/** Validates the field `conversion`, in the form in which CRDs are stored. */
 export function validateConversion(
   conversion: Json | undefined,
   before: StoredCrd | undefined,
@@ -78,8 +78,9 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
 }
 
 /**
- * Whether an update validates the CA bundle. It does so if the CRD is established, because an
- * invalid bundle would break the conversion webhook. A bundle that was already invalid is accepted.
+ * Whether an update validates the CA bundle. The bundle is validated if the CRD is established,
+ * because an invalid bundle would break the conversion webhook. A bundle that was already invalid
+ * is accepted.
  */
 function isBundleChecked(before: StoredCrd | undefined): boolean {
   if (before?.isEstablished !== true) return false

@@ -9,7 +9,7 @@ import {
 import { checkDns1035Label } from '../../../api/names.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
 
-/** Reports required names that are missing. */
+/** Reports required names that are missing in a CRD. */
 export const requireNames = (names: Fields, path: string): FieldFault[] =>
   ['plural', 'singular', 'kind', 'listKind'].flatMap((name) =>
     textOf(names[name]) === '' ? [required(`${path}.${name}`)] : [],

@@ -1,7 +1,7 @@
 /**
- * Rules for the spec of a CRD. kube-apiserver validates the stored form and reports paths in that
- * form. In the stored form, parts that are equal in all versions are moved from the versions to the
- * spec itself.
+ * Rules for the spec of a CRD. kube-apiserver validates the stored form, and errors have the paths
+ * of that form. In the stored form, settings that are equal in all versions are moved from the
+ * versions to the spec itself.
  */
 import { quote } from '../../../api/quote.ts'
 import {
@@ -143,8 +143,8 @@ type SchemaContext = {
 }
 
 /**
- * Validates the schema, the subresources, the columns and the selectable fields. They are in each
- * version or, if all versions share them, in the spec.
+ * Validates the schema, the subresources, the columns and the selectable fields. These are in each
+ * version or, if they are equal in all versions, in the spec.
  */
 function* validateParts(parts: Fields, place: SchemaContext): Turns<FieldFault[]> {
   const { path, schemaPath, hasStatus: withStatus, accepted, slice } = place

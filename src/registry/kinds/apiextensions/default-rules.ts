@@ -46,8 +46,9 @@ type DefaultContext = {
   /** The schema as it was given, before parsing. */
   readonly schema: Json | undefined
   /**
-   * Returns an object whose metadata has the given value at this position, so that the value can be
-   * validated as metadata. Undefined if this position is not inside the metadata of an object.
+   * Returns an object that contains the given value at this position in its metadata, so that the
+   * value can be validated as metadata. Returns undefined if this position is not inside the
+   * metadata of an object.
    */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean
@@ -121,7 +122,7 @@ function* validateDefault(
   ]
 }
 
-/** Validates a default, first by its schema and then by its CEL rules. */
+/** Validates a default: first with its schema, and then with its CEL rules. */
 function* validateOwn(
   value: Json,
   schema: Structural,

@@ -97,8 +97,8 @@ function validateRulePath(fieldPath: string, schema: Fields, path: string): Fiel
 const RULE_COST_MAX = 10_000_000
 const SCHEMA_COST_MAX = 100_000_000
 /**
- * Maximum number of rules that are reported if a schema is too expensive, and the minimum cost of a
- * reported rule.
+ * Maximum number of rules that are reported if the rules of a schema are too expensive, and the
+ * minimum cost of a reported rule.
  */
 const WORST_MAX = 4
 const WORST_COST_MIN = SCHEMA_COST_MAX / 100
@@ -123,8 +123,8 @@ export type RulePosition = {
    */
   readonly uncorrelated: string
   /**
-   * Whether a schema that contains this one has a rule. kube-apiserver then derives the CEL type of
-   * this schema from the type of the outer schema.
+   * Whether a schema that contains this schema has a CEL rule. kube-apiserver then derives the CEL
+   * type of this schema from the type of the outer schema.
    */
   readonly isBelowRule: boolean
   /**
@@ -151,8 +151,9 @@ type RuleContext = {
 }
 
 /**
- * Validates the rules of a schema, and adds up their estimated costs. Stops when the errors are too
- * many or too long: a request can contain hundreds of thousands of rules.
+ * Validates the rules of a schema, and adds up their estimated costs. A request can contain
+ * hundreds of thousands of rules. Therefore validation stops when there are too many errors or the
+ * errors are too long.
  */
 export class RuleChecks {
   readonly faults: FieldFault[] = []
@@ -211,8 +212,8 @@ export class RuleChecks {
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this
     const once = program === undefined ? 0 : (yield* program.estimateCost(type, slice)).max
-    // The cost is capped. Otherwise, the first of several rules with unbounded cost would not be
-    // reported.
+    // Cap the cost. Otherwise, if several rules have an unbounded cost, the first of them would not
+    // be reported.
     const cost = Math.min(once * count, UNBOUNDED)
     // As in kube-apiserver, the cost of a message expression counts once, whatever the number of
     // values.
@@ -299,7 +300,7 @@ export function elementsOf({ type, items, additionalProperties }: Fields): Field
 
 /**
  * Returns the maximum total number of elements in `count` lists or maps with at most `limit`
- * elements each. Undefined if the number is unbounded.
+ * elements each. Returns undefined if the number is unbounded.
  */
 export const countBelow = (count: number | undefined, limit: Fields[string]): number | undefined =>
   count === undefined || limit === undefined || limit === null

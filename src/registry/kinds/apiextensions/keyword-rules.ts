@@ -34,8 +34,8 @@ import {
 } from './expression-rules.ts'
 
 /**
- * Validates the keywords of a schema. With `withRules`, its CEL rules are also compiled. This
- * requires a schema that has no other errors.
+ * Validates the keywords of a schema. With `withRules`, also compiles its CEL rules, which requires
+ * that the schema has no other errors.
  */
 export function* validateKeywords(
   schema: Fields,
@@ -129,8 +129,8 @@ function* visit(schema: Fields, place: KeywordPosition): Turns<void> {
   }
   addAll(faults, validateOwn(schema, place))
   addAll(faults, yield* validateExtensions(schema, place))
-  // CEL rules are not compiled if the schema or one inside it has an error, because their errors
-  // would be misleading.
+  // CEL rules are compiled only if neither the schema nor a schema inside it has an error.
+  // Otherwise the errors of the rules would be misleading.
   if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
 }
 
@@ -152,8 +152,9 @@ function* validateExtensions(
 }
 
 /**
- * Marks a position as inside the list or map at `path`, whose elements cannot be matched with those
- * of the stored object. If such lists and maps are nested, errors refer to the outermost one.
+ * Records that a position is inside the list or map at `path`, whose elements cannot be matched
+ * with those of the stored object. If such lists and maps are nested, errors refer to the outermost
+ * one.
  */
 const uncorrelatedIn = (place: KeywordPosition, path: string): KeywordPosition =>
   place.uncorrelated === '' ? { ...place, uncorrelated: path } : place

@@ -1,6 +1,6 @@
 /**
  * Finds schemas that are not structural. Such schemas are refused in new CRDs. CRDs that were
- * stored before this rule existed can keep theirs, and get a condition.
+ * stored before this rule existed can keep such schemas, and get a condition.
  */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf } from '../../../api/object.ts'

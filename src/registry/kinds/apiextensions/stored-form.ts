@@ -1,7 +1,7 @@
 /**
- * Converts CRDs to and from v1beta1, in which they are stored although it is no longer served. In
- * v1beta1, a schema, subresources, printer columns or selectable fields that all versions share are
- * in the spec itself. Field errors use paths of this form.
+ * Converts CRDs to and from v1beta1, the version in which they are stored although it is no longer
+ * served. In v1beta1, a schema, subresources, printer columns or selectable fields that all
+ * versions share are in the spec itself. Field errors have the paths of v1beta1.
  */
 import {
   type Fields,
@@ -60,7 +60,7 @@ export function toStoredSpec(spec: Fields): Fields {
 }
 
 /**
- * Fields of a schema that are pointers in Go, where an empty value differs from an absent one.
+ * Fields of a schema that are pointers in Go, so that an empty value differs from an absent value.
  * Defaults and the status subresource are handled separately.
  */
 const pointers: ReadonlySet<string> = new Set([

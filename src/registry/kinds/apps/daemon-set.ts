@@ -50,8 +50,8 @@ const updateStrategy: Rule = (value, path, check) => {
 }
 
 /**
- * Requires that the selector matches the labels of the template. Reports no error if the selector
- * is invalid, because other rules report that.
+ * Requires that the selector matches the labels of the template. An invalid selector is not
+ * reported here, because other rules report it.
  */
 const understoodLabels: Rule = (value, path, check) => {
   const { selector } = fieldsOf(value)

@@ -90,8 +90,8 @@ const rollout = all(
 )
 
 /**
- * Returns the rule for a spec. As in kube-apiserver, some error messages say ReplicaSet instead of
- * Deployment.
+ * Returns the rule for the spec of a Deployment. As in kube-apiserver, some error messages say
+ * ReplicaSet instead of Deployment.
  */
 const specRule = (currentTemplate?: Json): Rule =>
   all(

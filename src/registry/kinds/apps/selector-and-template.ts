@@ -47,7 +47,7 @@ export const neededSelector =
 
 /**
  * Returns the rule for the selector and the template of a spec. If the selector is invalid, only
- * this error is reported, and the template is not validated.
+ * the error of the selector is reported, and the template is not validated.
  */
 export function selectedTemplate({
   why,

@@ -90,7 +90,10 @@ const goRollingUpdate = ({ partition, maxUnavailable }: Fields): string =>
 
 const retention = oneOf('Retain', 'Delete')
 
-/** Rule for a spec. It does not validate the PodSpec of the template, nor the claim templates. */
+/**
+ * Rule for the spec of a StatefulSet. It covers neither the PodSpec of the template nor the claim
+ * templates.
+ */
 const spec = all(
   fields({
     podManagementPolicy,

@@ -72,9 +72,7 @@ function withClaimKinds(spec: Fields): Fields {
   return changed(spec, 'volumeClaimTemplates', claims)
 }
 
-/**
- * Sets the default partition. It is set only if the type was absent or rollingUpdate is present.
- */
+/** Sets the default partition, if the type was absent or rollingUpdate is present. */
 function withStatefulStrategy(spec: Fields): Fields {
   const strategy = fieldsOf(spec['updateStrategy'])
   const { type = 'RollingUpdate', rollingUpdate } = strategy

@@ -35,7 +35,7 @@ export const autoscalerV1Rules: KindRules = {
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
   gatedForm: { version: 'v2', to: toStored, from: fromStored },
-  // Converts the object to v2 and back, because v1 has parts of the status only in annotations.
+  // Converts the object to v2 and back, because in v1 a part of the status is only in annotations.
   prepareCreate: (object) => fromStored({ ...toStored(object), status: {} }),
   prepareUpdate: (object, current) =>
     fromStored({ ...toStored(object), status: statusOf(current) }),
@@ -115,8 +115,8 @@ export function toStored(object: KubeObject): KubeObject {
     currentCPUUtilizationPercentage === undefined
       ? []
       : [currentCpuMetric(currentCPUUtilizationPercentage)]
-  // The annotation takes precedence, because it contains all current metrics, whereas the field of
-  // v1 contains only the CPU utilization.
+  // The annotation takes precedence. It contains all current metrics, but the field of v1 contains
+  // only the CPU utilization.
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),

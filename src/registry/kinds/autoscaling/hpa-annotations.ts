@@ -1,7 +1,7 @@
 /**
- * Decodes the annotations of autoscaling/v1, which contain JSON, to fields of v2. Each annotation
- * has a type. An annotation that does not match its type is ignored entirely, because clients can
- * write any text into annotations.
+ * Decodes the annotations of autoscaling/v1, which contain JSON, to fields of v2. Clients can write
+ * any text into annotations. Therefore each annotation has a type, and an annotation that does not
+ * match its type is ignored entirely.
  */
 import { JsonSyntaxError } from '../../../api/json-scanner.ts'
 import {

@@ -48,8 +48,8 @@ const target = fields({
 })
 
 /**
- * Requires one of two fields of the target. `why` contains the error messages: `none` if neither
- * field is set, and `both` if both are. Without `why.both`, both fields can be set.
+ * Requires that one of two fields of the target is set. `why` contains the error messages: `none`
+ * if neither field is set, and `both` if both are set. Without `why.both`, both fields can be set.
  */
 function eitherTarget(
   [one, other]: readonly [string, string],

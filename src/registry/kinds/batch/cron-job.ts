@@ -16,8 +16,8 @@ import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { isTimeZone } from './time-zone.ts'
 
 /**
- * Maximum length of the name. The names of the Jobs are eleven characters longer and must be valid
- * DNS labels.
+ * Maximum length of the name. The names of the Jobs are eleven characters longer than this name,
+ * and must be valid DNS labels.
  */
 const NAME_CHARACTERS_MAX = 52
 

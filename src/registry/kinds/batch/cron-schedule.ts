@@ -94,7 +94,7 @@ function rangeFault(range: string, { min, max, names = [] }: Bounds): string | u
   return step === 0 ? `step of range should be a positive number: ${range}` : undefined
 }
 
-/** Parses a number or a name. Returns an error message if it is invalid. */
+/** Parses a number or a name. Returns an error message if the text is invalid. */
 function readNumber(
   text: string,
   { min, names }: { readonly min: number; readonly names: readonly string[] },

@@ -32,7 +32,7 @@ export function parseIndexes(
   return { ranges, count }
 }
 
-/** Parses an index. Returns an error message if it is invalid. */
+/** Parses an index. Returns an error message if the text is invalid. */
 function readIndex(
   text: string,
   { above, below }: { readonly above: number; readonly below: number },
@@ -47,8 +47,8 @@ function readIndex(
 export function overlapOf(one: Indexes, other: Indexes): number | undefined {
   let at = 0
   for (const [first, last] of one.ranges) {
-    // Both sets are ascending. A range that ends before the current range also ends before all
-    // later ranges.
+    // Both sets are in ascending order. A range of the other set that ends before the current range
+    // also ends before all later ranges, so it is skipped.
     while (at < other.ranges.length && (other.ranges[at]?.[1] ?? 0) < first) at++
     const from = other.ranges[at]?.[0]
     if (from !== undefined && from <= last) return Math.max(first, from)

@@ -96,8 +96,8 @@ const conditions = each(
 const actions = knownWord('Count', 'FailIndex', 'FailJob', 'Ignore')
 
 /**
- * Rule for podFailurePolicy. It needs the whole spec, because the policy refers to containers by
- * name.
+ * Rule for podFailurePolicy. The rule needs the whole spec, because the policy refers to containers
+ * by name.
  */
 export const podFailurePolicy: Rule = (value, path, check) => {
   const { podFailurePolicy: policy, backoffLimitPerIndex, template } = fieldsOf(value)
@@ -129,7 +129,7 @@ export const podFailurePolicy: Rule = (value, path, check) => {
   })
 }
 
-/** Formats a policy as Go does with %#v. It is shortened if it contains pointers. */
+/** Formats a policy as Go does with %#v. Values that are pointers in Go are shortened. */
 export function goFailurePolicy(policy: Json | undefined): string {
   const rules = itemsOf(fieldsOf(policy)['rules'])
   if (rules.some(({ onExitCodes }) => onExitCodes !== undefined))

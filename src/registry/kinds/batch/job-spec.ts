@@ -16,7 +16,8 @@ import { podTemplateWarnings } from '../core/pod/warnings.ts'
 import { goSuccessPolicy, podFailurePolicy, successPolicy } from './job-policies.ts'
 
 /**
- * Maximum parallelism of an indexed Job. The status of all its indexes must fit into one object.
+ * Maximum parallelism of an indexed Job. The states of all its indexes must fit into the status of
+ * one object.
  */
 const INDEXED_PARALLELISM_MAX = 100_000
 const FAILED_INDEXES_MAX = 100_000
@@ -84,7 +85,7 @@ const indexedNumbers: Rule = (value, path, { faults }) => {
     tooGreat('maxFailedIndexes', failed, `${FAILED_INDEXES_OF_MANY_MAX} ${when}`)
 }
 
-/** Rule for completionMode and for fields that can be used only if each Pod has an index. */
+/** Rule for completionMode, and for fields that can be used only if each Pod has an index. */
 const completionMode: Rule = (value, path, check) => {
   const { completionMode: mode, backoffLimitPerIndex, maxFailedIndexes } = fieldsOf(value)
   if (mode !== undefined) oneOf('NonIndexed', 'Indexed')(mode, `${path}.completionMode`, check)

@@ -210,7 +210,7 @@ function validateReady({ status }: State): FieldFault[] {
   return [invalidValue('status.ready', ready, 'cannot set more ready pods than active')]
 }
 
-/** Refuses to revert final conditions, counters and times. */
+/** Refuses changes that would revert final conditions, counters or times. */
 function validateMove(now: State, before: State): FieldFault[] {
   const faults = ['Failed', 'Complete', 'FailureTarget']
     .filter((condition) => before.isTrue(condition) && !now.isTrue(condition))

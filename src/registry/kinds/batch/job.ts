@@ -273,7 +273,7 @@ function validateElastic({ completions, parallelism }: Fields, before: Fields): 
   return [invalidValue('spec.completions', numberOf(completions), why)]
 }
 
-/** Scheduling directives. They can change while a Job is suspended and has not been started. */
+/** Scheduling directives that can change while a Job is suspended and has not been started. */
 const placing = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
 
 function validateTemplate({ template }: Fields, current: KubeObject): FieldFault[] {

@@ -1,6 +1,7 @@
 /**
- * Rules for CertificateSigningRequest. Its spec is immutable; it records the request and the user
- * who created it. /approval sets the decision, which is final. /status sets the certificate.
+ * Rules for CertificateSigningRequest. Its spec is immutable, and records the request and the user
+ * who created it. A write through /approval sets the decision, which is final. A write through
+ * /status sets the certificate.
  */
 import { X509Certificate } from 'node:crypto'
 import {
@@ -134,8 +135,8 @@ function validate(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Whether the request is unchanged. /status then does not validate it, so that the Failed condition
- * can be set even if the request can no longer be parsed.
+ * Whether the request in the spec is unchanged. A write through /status then does not validate it.
+ * Thus the Failed condition can be set even if the request can no longer be parsed.
  */
 const isSameRequest = (object: KubeObject, current: KubeObject): boolean =>
   fieldsOf(object['spec'])['request'] === fieldsOf(current['spec'])['request']
@@ -169,7 +170,7 @@ const SHOWN_CHARACTERS_MAX = 1024
 
 function validateRequest(request: Fields[string]): FieldFault[] {
   const base64 = typeof request === 'string' ? request : undefined
-  // A request that is too long is truncated, because the error prints each byte with six
+  // Truncate a request that is too long, because the error prints each of its bytes with six
   // characters.
   const shown =
     (base64?.length ?? 0) > REQUEST_CHARACTERS_MAX ? base64?.slice(0, SHOWN_CHARACTERS_MAX) : base64
@@ -221,7 +222,7 @@ function isCertificate(der: Buffer): boolean {
   try {
     return new X509Certificate(der).subject !== null
   } catch {
-    // The error of OpenSSL is not reported.
+    // The error of OpenSSL is ignored, because it is not reported to the client.
     return false
   }
 }

@@ -24,7 +24,7 @@ export const clusterTrustBundleRules: KindRules = {
     inTurns((slice) => validate(object, current, slice), tools),
 }
 
-/** Validates a bundle. An unchanged bundle is valid, and is not parsed again. */
+/** Validates a bundle. If the bundle is unchanged, it is valid and is not parsed again. */
 function* validate(
   object: KubeObject,
   current: KubeObject | undefined,
@@ -61,7 +61,7 @@ function validateNames(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Validates a name. If the bundle has a signer, the signer must be the prefix of its name:
+ * Validates a name. If the bundle has a signer, the name must begin with the signer:
  * `example.com:signer:name`.
  */
 function checkName(name: string, signer: string): readonly string[] {
@@ -101,7 +101,7 @@ function blockFault({ label, hasHeaders, bytes }: PemBlock): string | undefined 
   try {
     return new X509Certificate(bytes).ca ? undefined : 'does not have the CA bit set'
   } catch {
-    // The error of OpenSSL is not reported.
+    // The error of OpenSSL is ignored, because it is not reported to the client.
     return 'does not parse as X.509'
   }
 }

@@ -50,7 +50,7 @@ function validateStatus(type: string, status: string, path: string): FieldFault[
   return supported.includes(status) ? [] : [notSupported(path, status, supported)]
 }
 
-/** Sets missing timestamps. An unchanged condition keeps its lastTransitionTime. */
+/** Sets missing timestamps. A condition whose status is unchanged keeps its lastTransitionTime. */
 export function withTimes(
   conditions: readonly Fields[],
   before: readonly Fields[],
@@ -71,8 +71,8 @@ export function withTimes(
 const stateOf = ({ type, status }: Fields): string => `${textOf(status)} ${textOf(type)}`
 
 /**
- * Replaces the Approved and Denied conditions in a request with the stored ones, so that they
- * cannot be changed.
+ * Replaces the Approved and Denied conditions in a request with the stored conditions, so that
+ * clients cannot change them.
  */
 export function withDecisions(
   conditions: readonly Fields[],

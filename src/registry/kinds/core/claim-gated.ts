@@ -1,6 +1,6 @@
 /**
- * Handles a gated field of PersistentVolumeClaims that cannot be dropped alone: the data source
- * must be dropped as a whole.
+ * Handles the data source of PersistentVolumeClaims. One of its fields depends on a feature gate.
+ * If the gate is off, the whole data source must be dropped instead of this field.
  */
 import { type Fields, fieldsOf, type Json, omit, textOf } from '../../../api/object.ts'
 import type { GatedPart } from './pod/gated.ts'

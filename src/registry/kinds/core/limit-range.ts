@@ -60,8 +60,8 @@ const claimLimits: Rule = (value, path, { faults }) => {
 
 type Order = {
   /**
-   * A field such as `min`, whose quantities must not exceed those in the field `high`. Both consist
-   * of the name of the field and its description in error messages.
+   * A field such as `min`, whose quantities must not exceed those in the field `high`. Both are
+   * given by the name of the field and its description in error messages.
    */
   readonly low: readonly [list: string, shown: string]
   readonly high: readonly [list: string, shown: string]
@@ -160,7 +160,8 @@ const spec: Rule = (value, path, check) => {
 
 export const limitRangeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'rules'], createsOnUpdate: true },
-  // A LimitRange needs no name, because nothing refers to it. It then gets a generated name.
+  // A client can omit the name of a LimitRange, because nothing refers to it. The LimitRange then
+  // gets a generated name.
   prepareCreate: (object, { newId }) =>
     (object.metadata.name ?? '') === ''
       ? { ...object, metadata: { ...object.metadata, name: newId() } }
@@ -169,8 +170,8 @@ export const limitRangeRules: KindRules = {
 }
 
 /**
- * Sets defaults that are derived from other fields: limits from `max`, requests from limits and
- * `min`.
+ * Sets defaults that are derived from other fields: limits are derived from `max`, and requests
+ * from limits and `min`.
  */
 export function withLimitDefaults(item: Fields): Fields {
   if (item['type'] !== 'Container') return item

@@ -63,8 +63,8 @@ const hasSourceGroup = ({ dataSource, dataSourceRef }: Fields): boolean =>
 const sourceGroups = ['spec.dataSource.apiGroup', 'spec.dataSourceRef.apiGroup']
 
 /**
- * Drops a dataSource of an unsupported kind. However, it is kept if the stored claim has a source
- * or dataSourceRef is set, so that validation reports it.
+ * Drops a dataSource of an unsupported kind. If the stored claim has a source or dataSourceRef is
+ * set, the dataSource is kept, so that validation reports it.
  */
 function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   const { dataSource, dataSourceRef, ...rest } = fieldsOf(object['spec'])
@@ -93,8 +93,8 @@ function withBothSources(object: KubeObject): KubeObject {
 }
 
 /**
- * Whether dataSource supports this source. It is the older of the two fields, and supports only
- * claims and snapshots.
+ * Whether dataSource supports this source. The field dataSource is older than dataSourceRef, and
+ * supports only claims and snapshots.
  */
 function isOldSource(source: Json | undefined): boolean {
   const { apiGroup, kind } = fieldsOf(source)

@@ -84,8 +84,8 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
 }
 
 /**
- * Returns errors with the tag `minimum`. Declarative validation finds the same errors, and the tag
- * is used to compare both results.
+ * Adds the tag `minimum` to errors. Declarative validation finds the same errors, and the tag is
+ * used to compare both results.
  */
 function taggedMinimum(spec: Fields, field: string): FieldFault[] {
   return faultsOf(nonNegative, spec[field], `spec.${field}`).map((fault) => ({

@@ -7,7 +7,10 @@ import { faultsOf, fields, type Rule } from '../../rules/rule.ts'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Resources that quotas can limit, in addition to resources with a domain. */
+/**
+ * Names of the resources that quotas can limit. In addition, quotas can limit resources whose names
+ * have a domain.
+ */
 const quotaResources = words(`
   cpu memory ephemeral-storage requests.cpu requests.memory requests.storage requests.ephemeral-storage limits.cpu
   limits.memory limits.ephemeral-storage pods resourcequotas services replicationcontrollers secrets
@@ -45,7 +48,7 @@ const amounts = resourceList((name) => {
 
 const goScopes = (names: readonly string[]): string => goStrings(names, 'core.ResourceQuotaScope')
 const areConflicting = (names: readonly string[]): boolean =>
-  // limit: `conflicts` has only a few pairs, so `names` is searched only a few times
+  // limit: `conflicts` has only a few pairs, so `names` is searched only a few times.
   conflicts.some((pair) => pair.every((name) => names.includes(name)))
 
 /** Returns the scopes that do not apply to all resources of the quota. */

@@ -34,7 +34,7 @@ export function validateAddresses(spec: Fields): FieldFault[] {
   const ips = textsOf(spec['clusterIPs'])
   const shape = validateIps(spec, ips)
   const faults = [...validatePair(spec, ips), ...validateFamilies(spec), ...shape]
-  // The rules below compare IP families, which are unknown for invalid addresses.
+  // The rules below compare IP families, and the family of an invalid address is unknown.
   if (shape.length > 0) return faults
   return [...faults, ...validateDual(ips), ...(isHeadless(spec) ? [] : validateMatch(spec, ips))]
 }

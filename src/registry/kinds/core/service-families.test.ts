@@ -34,7 +34,7 @@ test('the IP families of a new Service depend on its fields and on the families 
   ])
 })
 
-test('IP families that the cluster does not support are refused without reporting further errors', () => {
+test('if an IP family is not supported by the cluster, only this error is reported', () => {
   assert.deepEqual(settled({ ipFamilyPolicy: 'RequireDualStack' }, single), [
     'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
   ])
@@ -56,7 +56,7 @@ test('a Service that changes to SingleStack loses its second IP family', () => {
   ])
 })
 
-test('an update without IP families keeps the stored ones, and removing one requires SingleStack', () => {
+test('an update without IP families keeps the stored ones, and removing a family requires SingleStack', () => {
   const before = {
     type: 'ClusterIP',
     clusterIPs: ['10.0.0.1', 'fd00::1'],

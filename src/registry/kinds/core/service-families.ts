@@ -1,7 +1,7 @@
 /**
  * Determines the IP families of a Service from the fields in the request, its addresses, and the
- * families of the cluster. If this fails, only the errors found here are reported, because the
- * other rules for Services run after addresses have been allocated.
+ * families of the cluster. If this fails, no other errors are reported, because the other rules for
+ * Services run only after addresses have been allocated.
  */
 import {
   faultsOfEach,
@@ -41,8 +41,8 @@ export function settleFamilies(
   if (refused.length > 0) return { faults: refused }
   const [primary = 'IPv4'] = cluster
   if (families.length === 0) families.push(primary)
-  // A headless Service without a selector can be dual-stack in any cluster: a client writes its
-  // endpoints, and knows their families.
+  // A headless Service without a selector can be dual-stack in any cluster, because a client writes
+  // its endpoints and knows their families.
   const mayBeDual = isFree || cluster.length > 1
   if (policy !== 'SingleStack' && mayBeDual && families.length === 1)
     families.push(otherFamily(families[0]))
@@ -122,7 +122,7 @@ function addFamiliesOfAddresses(
   for (let at = families.length; at < ips.length; at++) {
     const family = parseIp(ips[at] ?? '')?.family ?? 'IPv4'
     const why = `${family} is not configured on this cluster`
-    // limit: a cluster has at most two IP families, so each search is short
+    // limit: a cluster has at most two IP families, so each search is short.
     if (!cluster.includes(family)) faults.push(invalidShown(`spec.clusterIPs[${at}]`, shown, why))
     families.push(family)
   }
@@ -145,7 +145,7 @@ function refuseFamilies(spec: Fields, { policy, families, cluster }: WantedFamil
       return [invalidValue(path, policy, `${needs} IP families are specified`)]
   }
   const faults = faultsOfEach(families, (family, at) =>
-    // limit: a cluster has at most two IP families, so each search is short
+    // limit: a cluster has at most two IP families, so each search is short.
     cluster.includes(family)
       ? []
       : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],

@@ -69,7 +69,7 @@ function validateNoNodePort({ nodePort }: Fields, at: number): FieldFault[] {
   ]
 }
 
-/** Refuses duplicate ports and node ports. Each can be used once per protocol. */
+/** Refuses duplicate ports and duplicate node ports. A number can be used once per protocol. */
 function validateDistinct(ports: readonly Fields[]): FieldFault[] {
   const nodePorts = once('node ports', () => new Set<string>())
   const ofNodePorts = faultsOfEach(ports, ({ nodePort, protocol }, at) => {

@@ -1,7 +1,7 @@
 /**
- * Prepares the fields of a Service before validation. Allocated fields are kept if a client that
- * does not know them omits them. If the type changes, fields that the new type cannot have are
- * dropped.
+ * Prepares the fields of a Service before validation. If a client does not know an allocated field
+ * and omits it, the stored value is kept. If the type changes, fields that the new type cannot have
+ * are dropped.
  */
 import {
   type Fields,
@@ -94,8 +94,8 @@ function withNodePorts(spec: Fields, before: Fields): Fields {
 }
 
 /**
- * Drops fields that the new type cannot have, if they are unchanged. If the client changed them,
- * they are kept for validation to refuse.
+ * Drops fields that the new type cannot have, if they are unchanged. Fields that the client has
+ * changed are kept, so that validation refuses them.
  */
 function withoutMisplaced(spec: Fields, before: Fields): Fields {
   const dropped = new Set<string>()
@@ -113,7 +113,8 @@ function withoutMisplaced(spec: Fields, before: Fields): Fields {
     dropUnchanged(['allocateLoadBalancerNodePorts', 'loadBalancerClass'])
   }
   const kept = Object.fromEntries(Object.entries(spec).filter(([name]) => !dropped.has(name)))
-  // The same update can add or remove ports. Node ports are dropped only if none of them is new.
+  // An update that changes the type can also add or remove ports. Node ports are dropped only if
+  // none of them is new.
   const known = new Set(nodePortsOf(before))
   const losesPorts =
     mayHaveNodePorts(before) &&

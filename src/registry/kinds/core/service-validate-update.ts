@@ -1,6 +1,6 @@
 /**
- * Rules for updates of a Service. The primary cluster IP is immutable, and so are fields on which
- * other components rely.
+ * Rules for updates of a Service. The primary cluster IP is immutable. Fields on which other
+ * components rely are also immutable.
  */
 import {
   faultsOfEach,
@@ -33,8 +33,8 @@ export function validateUpdate(
 }
 
 /**
- * Validates changes of addresses. A second address can be added. It can be removed if the policy is
- * SingleStack.
+ * Validates changes of addresses. A second address can be added. The second address can be removed
+ * if the policy is SingleStack.
  */
 function validateAddressChange(spec: Fields, before: Fields): FieldFault[] {
   if (typeOf(spec) === 'ExternalName' || typeOf(before) === 'ExternalName') return []

@@ -96,7 +96,10 @@ function withDefaults(given: Fields): Fields {
   }
 }
 
-/** Returns the configuration of session affinity. Without session affinity, it is removed. */
+/**
+ * Returns the configuration of session affinity. Without session affinity, the configuration is
+ * removed.
+ */
 function affinityConfig(affinity: string, given: Fields[string]): Fields {
   if (affinity === 'None') return {}
   const isSet = (fieldsOf(fieldsOf(given)['clientIP'])['timeoutSeconds'] ?? null) !== null

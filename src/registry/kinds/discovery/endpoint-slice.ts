@@ -59,8 +59,8 @@ export const endpointSliceRules: KindRules = {
 }
 
 /**
- * Drops deprecatedTopology, because v1 has fields that replace it. If it is stored, it is kept
- * until the endpoints change.
+ * Drops deprecatedTopology, because v1 has fields that replace it. If the field is stored, it is
+ * kept until the endpoints change.
  */
 function withoutTopology(object: KubeObject, current?: KubeObject): KubeObject {
   const { endpoints } = object
@@ -174,7 +174,7 @@ function validateZones(path: string, zones: Json | undefined): FieldFault[] {
   if (length > ZONE_HINTS_MAX) return [tooMany(path, length, ZONE_HINTS_MAX)]
   const names = itemsOf(zones).map(({ name }) => textOf(name))
   return faultsOfEach(names, (name, at) => [
-    // limit: there are at most ZONE_HINTS_MAX names, so each search is short
+    // limit: there are at most ZONE_HINTS_MAX names, so each search is short.
     ...(names.indexOf(name) < at ? [duplicate(`${path}[${at}].name`, name)] : []),
     ...checked(`${path}[${at}].name`, name, checkLabelValue),
   ])

@@ -239,7 +239,7 @@ function validateVerbs(given: readonly string[], path: string): FieldFault[] {
 
 type Names = {
   readonly absent: string
-  /** Name of the items that must not occur together with `*`, as used in messages. */
+  /** Description, in messages, of the items that must not occur together with `*`. */
   readonly others: string
   readonly check?: (name: string, path: string) => FieldFault[]
 }

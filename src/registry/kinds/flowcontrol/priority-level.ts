@@ -27,8 +27,8 @@ const QUEUES_MAX = 10_000_000
 const ENTROPY_BITS_MAX = 60
 const PERCENT_MAX = 100
 /**
- * Annotation that older versions used to preserve an explicit zero, which they would otherwise
- * replace by the default.
+ * Annotation with which older versions preserve an explicit zero. Without the annotation, they
+ * would replace the zero by the default.
  */
 const zeroSharesAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
 

@@ -28,7 +28,10 @@ import { validateTypedReference } from '../../rules/references.ts'
 /** Annotation that specified the ingress class before the field existed. */
 const classAnnotation = 'kubernetes.io/ingress.class'
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'] as const
-/** Sequences that a path must not contain. In addition, it must not end with one of `badEnds`. */
+/**
+ * Character sequences that a path must not contain. In addition, a path must not end with one of
+ * `badEnds`.
+ */
 const badSequences = ['//', '/./', '/../', '%2f', '%2F'] as const
 const badEnds = ['/..', '/.'] as const
 
@@ -125,8 +128,8 @@ function validateBackend(path: string, { service, resource }: Fields): FieldFaul
 }
 
 /**
- * Validates a port. If name and number are both set or both absent, the error has the path of the
- * backend.
+ * Validates a port. If its name and number are both set or both absent, the error has the path of
+ * the backend.
  */
 function validateBackendPort(path: string, port: Fields): FieldFault[] {
   const name = textOf(port['name'])

@@ -91,8 +91,8 @@ type Key<T> = {
 }
 
 /**
- * Validates a list whose items have unique keys. An error shows a duplicate key without quotes if
- * `key.isPlain` is set.
+ * Validates a list whose items have unique keys. If `key.isPlain` is set, errors show a duplicate
+ * key without quotes.
  */
 export function validateSet<T>(
   items: readonly T[],

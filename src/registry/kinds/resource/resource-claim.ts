@@ -101,8 +101,8 @@ function* validateTemplate(
 }
 
 /**
- * Formats the spec of a template as Go does with %#v. Of the metadata, only labels and annotations
- * are shown.
+ * Formats the spec of a template as Go does with %#v. Only the labels and annotations of the
+ * metadata are shown.
  */
 function goTemplate({ metadata, spec }: Fields): string {
   const { labels, annotations } = fieldsOf(metadata)

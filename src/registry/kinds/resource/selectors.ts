@@ -34,7 +34,7 @@ export class DeviceSelectors {
 
   /**
    * Creates an empty set of selectors. `isStored` means that the stored object has the same
-   * selectors, which can use the newest version of the CEL environment.
+   * selectors. They can then use the newest version of the CEL environment.
    */
   private constructor(isStored: boolean) {
     this.#isStored = isStored

@@ -5,7 +5,7 @@
 import { type Fields, numberOf, textOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
-/** Sets the defaults of a request. By default, it requests exactly one device. */
+/** Sets the defaults of a device request. By default, it requests exactly one device. */
 function withMode(request: Fields): Fields {
   const allocationMode = textOf(request['allocationMode']) || 'ExactCount'
   const isCounted = allocationMode === 'ExactCount' && numberOf(request['count']) === 0

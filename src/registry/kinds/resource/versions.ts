@@ -30,8 +30,8 @@ const exactFields = [
 ] as const
 
 /**
- * Converts a request to v1beta2. It becomes an exact request if one of the fields of an exact
- * request is set. Validation decides whether it is valid.
+ * Converts a request to v1beta2. If one of the fields of an exact request is set, the result is an
+ * exact request. Validation decides whether it is valid.
  */
 function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
   const exactly = Object.fromEntries(exactFields.map((field) => [field, rest[field]]))
@@ -44,8 +44,8 @@ const isSet = (value: Json | undefined): boolean =>
 
 /**
  * Converts a request from v1beta2. If all fields of an exact request were dropped because their
- * gates are off, an empty list of selectors marks it as an exact request, so that it is refused as
- * one.
+ * gates are off, an empty list of selectors marks the request as an exact one. Validation then
+ * refuses it as an exact request.
  */
 function requestFromHub({ name, exactly, firstAvailable }: Fields): Fields {
   const isBare = isFields(exactly) && Object.keys(exactly).length === 0

@@ -26,8 +26,8 @@ import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
 /**
- * Maximum length of a driver name. The path of the driver's socket contains the name, and has a
- * maximum length.
+ * Maximum length of a driver name. The path of the driver's socket contains the name, and the
+ * length of such paths is limited.
  */
 const DRIVER_NAME_BYTES_MAX = 63
 const NODE_ID_BYTES_MAX = 256

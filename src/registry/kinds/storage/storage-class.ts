@@ -56,9 +56,9 @@ function validate(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Validates topologies. kube-apiserver collects the earlier terms in a list that it creates with
- * one empty term for each topology. To report the same errors, this function treats an empty term
- * as a duplicate of each of these empty terms.
+ * Validates topologies. To report the same errors as kube-apiserver, an empty term is treated as a
+ * duplicate once for each topology. The reason is that kube-apiserver collects earlier terms in a
+ * list that initially has one empty term for each topology.
  */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   const counts = once('counts of topologies', () => new Map([[identityOf([]), terms.length]]))
@@ -79,8 +79,8 @@ function validateTopologies(terms: readonly Fields[]): FieldFault[] {
 type ValuesOfKey = readonly [key: string, values: readonly string[]]
 
 /**
- * Validates a term. Also returns its keys and values in sorted order. Two terms are duplicates if
- * their `values` are equal.
+ * Validates a term. Also returns its keys and values in sorted order. Two terms are duplicates of
+ * each other if their `values` are equal.
  */
 function validateTerm(
   expressions: readonly Fields[],

@@ -61,7 +61,10 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** Validates names. Only new objects are validated, because older versions accepted other names. */
+/**
+ * Validates names of new objects. Stored objects are not validated, because older versions accepted
+ * other names.
+ */
 function validateNames(object: KubeObject): FieldFault[] {
   const { attacher, source } = fieldsOf(object['spec'])
   const { persistentVolumeName: name } = fieldsOf(source)
@@ -105,8 +108,8 @@ function validateError(error: Json | undefined, path: string): FieldFault[] {
 }
 
 /**
- * Requires that the spec is unchanged. The error shows a shortened spec, because Go prints the
- * memory addresses of its pointers.
+ * Requires that the spec is unchanged. The error shows a shortened spec, because Go prints pointers
+ * as memory addresses.
  */
 function validateSame(object: KubeObject, current: KubeObject): FieldFault[] {
   if (isEqualAs('storage/v1 VolumeAttachmentSpec', object['spec'], current['spec'])) return []

@@ -1,6 +1,6 @@
 /**
- * Rules for annotations that have since been replaced by fields, and for annotations that other
- * components use.
+ * Rules for annotations of Pods: those that fields have replaced, and those that other components
+ * use.
  */
 import {
   faultsOfEach,
@@ -86,8 +86,8 @@ const isAppArmorProfile = (profile: string): boolean =>
   profile.startsWith('localhost/')
 
 /**
- * Returns the profile type and the file that an annotation specifies. Undefined if the annotation
- * has another format.
+ * Returns the profile type and the file that an annotation specifies. Returns undefined if the
+ * annotation has another format.
  */
 export function profileOf(
   annotation: string,

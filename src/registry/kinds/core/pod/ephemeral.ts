@@ -1,5 +1,6 @@
 /**
- * Rules for writes through pods/ephemeralcontainers. They can only add containers for debugging.
+ * Rules for writes through pods/ephemeralcontainers. Such writes can only add containers for
+ * debugging.
  */
 import { faultsOfEach, type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'

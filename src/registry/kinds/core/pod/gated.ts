@@ -11,7 +11,7 @@ export type GatedPart = {
   readonly gate: string
   readonly isUsed: (value: Fields) => boolean
   /**
-   * Called with the stored value on an update. If it returns true, the part is kept in the new
+   * Called with the stored value on an update. If the result is true, the part is kept in the new
    * value, even if the gate is off. Defaults to `isUsed`.
    */
   readonly isKept?: (value: Fields) => boolean

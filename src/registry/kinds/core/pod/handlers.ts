@@ -29,7 +29,8 @@ const httpGet: Rule = fields({
 })
 
 /**
- * Rule for a sleep action. It must not exceed the grace period, and can be zero only with the gate.
+ * Rule for a sleep action. Its duration must not exceed the grace period, and can be zero only if
+ * the gate is on.
  */
 const sleep: PodRule = (value, path, { faults, gates, spec }) => {
   const seconds = numberOf(fieldsOf(value)['seconds'])
@@ -51,7 +52,7 @@ const handlers: { readonly [handler: string]: PodRule } = {
   sleep,
 }
 
-/** Rule for a handler. It must have exactly one action. */
+/** Rule for a handler, which must have exactly one action. */
 const handler: PodRule = (value, path, check) => {
   const struct = fieldsOf(value)
   const names = Object.keys(handlers).filter(

@@ -29,7 +29,8 @@ const domainPart = /^[A-Za-z0-9.-]+(:[0-9]+)?$/
 /** Whether an image has the tag `latest`. Returns false if the reference cannot be parsed. */
 function isLatest(image: string): boolean {
   const [, name = '', tag, digest] = reference.exec(image) ?? []
-  // The digest is validated separately, because a single regular expression would backtrack.
+  // The end of the digest is validated separately, because a regular expression for the whole
+  // reference would backtrack.
   if (digest !== undefined && !digestEnd.test(digest.slice(2).slice(-32))) return false
   if (name.length > NAME_CHARACTERS_MAX || !isName(name) || identifier.test(image)) return false
   return tag === undefined ? digest === undefined : tag === 'latest'

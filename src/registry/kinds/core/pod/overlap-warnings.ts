@@ -29,7 +29,7 @@ export function overlapWarnings(
   ]
 }
 
-/** The path of a file. `source` names the source if the volume has several. */
+/** The path of a file. `source` names the source of the file if the volume has several sources. */
 type MappedPath = { readonly path: string; readonly source: string }
 type WarningOptions = { readonly about: string; readonly max: number }
 
@@ -123,9 +123,12 @@ function overlapsOf(
 const newWarnings = (): string[] => []
 
 type File = {
-  /** Indexes of the path in the list, in ascending order. */
+  /** Indexes of this path in the list, in ascending order. */
   readonly places: number[]
-  /** The closest parent directory that is also in the list. `inside` is the inverse relation. */
+  /**
+   * The closest parent directory that is also in the list. `inside` has the paths for which this
+   * path is the closest parent directory.
+   */
   folder?: string
   readonly inside: File[]
 }

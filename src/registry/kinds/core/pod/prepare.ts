@@ -15,7 +15,7 @@ import { appArmorPrefix, profileOf } from './annotations.ts'
 import { qosClassOf } from './qos.ts'
 import { appArmorWarning } from './warnings.ts'
 
-/** Prepares a new Pod. Of the status that the client sent, only the QoS class is kept. */
+/** Prepares a new Pod. The status that the client sent is dropped, except for the QoS class. */
 export function preparePod(pod: KubeObject, { now, warn }: Writer, gates: Gates): KubeObject {
   const spec = fieldsOf(pod['spec'])
   return withAppArmor(

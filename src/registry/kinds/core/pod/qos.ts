@@ -19,9 +19,9 @@ export const qosClassOf = (pod: KubeObject, gates: Gates): string =>
   textOf(fieldsOf(pod['status'])['qosClass']) || computedClassOf(fieldsOf(pod['spec']), gates)
 
 /**
- * Computes the QoS class from the spec. Guaranteed: in each container, CPU and memory have limits
- * that equal the requests. BestEffort: no container has limits or requests. Pod-level resources
- * take precedence over those of containers.
+ * Computes the QoS class from the spec. A Pod is Guaranteed if CPU and memory have limits in each
+ * container and the requests are equal to the limits. A Pod is BestEffort if no container has
+ * limits or requests. Pod-level resources take precedence over those of containers.
  */
 export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   const askers = saysItself(spec, gates)
@@ -42,7 +42,10 @@ export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-/** Returns the quantities that determine the QoS class: CPU and memory, unless they are zero. */
+/**
+ * Returns the quantities that determine the QoS class: those of CPU and memory, unless they are
+ * zero.
+ */
 function computeOf(list: Json | undefined): ReadonlyMap<string, bigint> {
   return new Map(
     entriesOf(list)

@@ -45,7 +45,7 @@ test('volumeClaimNames derives the claim name of an ephemeral volume from the Po
   assert.deepEqual(volumeClaimNames('p', { volumes }), ['c', 'p-b'])
 })
 
-test('resourceClaimNames includes a claim created from a template once the status contains its name', () => {
+test('resourceClaimNames includes a claim that is created from a template as soon as the status contains its name', () => {
   const resourceClaims = [
     { name: 'a', resourceClaimName: 'ca' },
     { name: 'b', resourceClaimTemplateName: 't' },

@@ -59,8 +59,8 @@ export function volumeClaimName(
 }
 
 /**
- * Returns the names of the ResourceClaims to which a Pod refers. If a claim is created from a
- * template, its name is in the status once it exists.
+ * Returns the names of the ResourceClaims to which a Pod refers. The status contains the names of
+ * claims that were created from a template.
  */
 export function resourceClaimNames(spec: Fields, status: Fields): string[] {
   const claims = listOf(spec['resourceClaims']).map(fieldsOf)

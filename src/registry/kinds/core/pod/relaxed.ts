@@ -1,5 +1,5 @@
 /**
- * Validation rules of Pods that are less strict with a feature gate. If the gate is off, values
+ * Validation rules of Pods that are less strict if a feature gate is on. If the gate is off, values
  * that are already stored stay valid.
  */
 import type { Gates } from '../../../../api/gates.ts'
@@ -35,7 +35,7 @@ const isOdd = (name: Fields[string]): boolean =>
 
 /**
  * Returns the gates for an update of the stored Pod or template. A gate counts as on if the stored
- * object depends on it.
+ * object is valid only with this gate.
  */
 export function relaxedBy(gates: Gates, { metadata, spec }: PodTemplateSpec): Gates {
   const kept = Object.entries(uses).flatMap(([gate, isUsed]) =>
@@ -50,8 +50,8 @@ export function relaxedBy(gates: Gates, { metadata, spec }: PodTemplateSpec): Ga
 }
 
 /**
- * Whether the stored Pod has an invalid deletion cost, which can be stored while the gate is off.
- * Updates are accepted despite this cost.
+ * Whether the stored Pod has an invalid deletion cost. Such a value can be stored while the gate is
+ * off, and does not prevent updates.
  */
 function hasOddCost({ annotations }: Fields): boolean {
   const cost = fieldsOf(annotations)[deletionCost]

@@ -29,8 +29,8 @@ import { validatePodSpec } from './spec.ts'
 const lists = ['containers', 'initContainers'] as const
 
 /**
- * Applies the resources and the resizePolicy of each container in the request. Everything else in
- * the request is ignored.
+ * Applies the resources and the resizePolicy of each container in the request. The rest of the
+ * request is ignored.
  */
 export function prepareResize(pod: KubeObject, current: KubeObject): KubeObject {
   const spec = fieldsOf(pod['spec'])
@@ -186,11 +186,13 @@ const hasClaims = ({ resources }: Fields): boolean =>
   itemsOf(fieldsOf(resources)['claims']).length > 0
 
 /**
- * Returns the parts of a container that a resize cannot change: everything except limits and
- * requests of CPU and memory. As in kube-apiserver, all limits are ignored if the stored container
- * has no limits, so that a resize can set any of them. The same applies to requests. The new claims
- * are also ignored, so that a container without claims can get claims. If a container already has
- * claims, no container of the Pod can be resized.
+ * Returns the fields of a container that a resize cannot change: all fields except limits and
+ * requests of CPU and memory.
+ *
+ * As in kube-apiserver, all limits are ignored if the stored container has no limits, so that a
+ * resize can set any of them. The same applies to requests. The new claims are also ignored, so
+ * that a container without claims can get claims. If a container already has claims, no container
+ * of the Pod can be resized.
  */
 function fixedPart(container: Fields, old: Fields): Fields {
   const resources = fieldsOf(container['resources'])

@@ -73,7 +73,7 @@ export function claimsOf(spec: Fields): PodCheck['claims'] {
 
 /**
  * Rule for the claims that a container uses. A container can use either a whole claim, or single
- * requests of it.
+ * requests of the claim.
  */
 export const usedClaims: PodRule = (value, path, check) => {
   const used = once('used claims', () => new Set<string>())

@@ -98,8 +98,8 @@ const nodeSelectorTerm: Rule = fields({
 })
 
 /**
- * Rule for a preferred term. It can contain values that are not valid label values; it then matches
- * no node.
+ * Rule for a preferred term. The term can contain values that are not valid label values. In this
+ * case, it matches no node.
  */
 const preferredTerm: Rule = fields({
   matchExpressions: each(labelRequirement({ isChecked: false })),
@@ -136,8 +136,8 @@ const podAffinityTerm: Rule = (value, path, check) => {
 }
 
 /**
- * Validates matchLabelKeys and mismatchLabelKeys, for which the Pod's own labels provide the
- * values.
+ * Validates matchLabelKeys and mismatchLabelKeys. The values for these keys are those of the Pod's
+ * own labels.
  */
 function affinityKeys(term: Fields, path: string, check: Check): void {
   const matched = textsOf(term['matchLabelKeys'])
@@ -155,7 +155,8 @@ function affinityKeys(term: Fields, path: string, check: Check): void {
 
 /**
  * Refuses keys that are also in the label selector. On create, the server adds an expression for
- * each key, which would conflict with the existing one. The unusual path is that of kube-apiserver.
+ * each key, which would conflict with the existing expression. The unusual path of the error is
+ * that of kube-apiserver.
  */
 function doubleKeys(term: Fields, path: string, check: Check): void {
   const { matchLabels, matchExpressions } = fieldsOf(term['labelSelector'])

@@ -19,7 +19,7 @@ const pathsOf = (change: Fields, pod: ObjectMeta = { name: 'p' }): string[] =>
 
 const inContainer = (change: Fields): Fields => ({ containers: [{ ...container, ...change }] })
 
-test('a minimal spec is valid', () => {
+test('a minimal PodSpec is valid', () => {
   assert.deepEqual(pathsOf({}), [])
 })
 

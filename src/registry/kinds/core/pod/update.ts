@@ -146,8 +146,8 @@ function validateTolerations(now: Json | undefined, before: Json | undefined): F
 }
 
 /**
- * Validates changes of the node constraints of a Pod with scheduling gates. Because the Pod is not
- * scheduled yet, they can become stricter.
+ * Validates changes of the node constraints of a Pod with scheduling gates. The Pod is not
+ * scheduled yet, so the constraints can become stricter.
  */
 function validateGatedPlace(spec: Fields, was: Fields): FieldFault[] {
   const faults: FieldFault[] = []
@@ -185,7 +185,7 @@ function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): F
   return faultsOfEach(now, (term, at) => {
     const isGrown = ['matchExpressions', 'matchFields'].every((list) => {
       const known = keysOf(itemsOf(term[list]), identityOf)
-      // limit: the loop runs only twice, for matchExpressions and matchFields
+      // limit: the loop runs only twice, for matchExpressions and matchFields.
       return everyItem('kept expressions', itemsOf(before[at]?.[list]), (old) =>
         known.has(identityOf(old)),
       )
@@ -215,7 +215,7 @@ function goRequirements(list: Json | undefined): string {
   return `[]${type}{${shownItems(itemsOf(list), show)}}`
 }
 
-/** Refuses changes of all other fields. */
+/** Refuses changes of all fields that the other functions do not validate. */
 function validateRest(spec: Fields, was: Fields): FieldFault[] {
   const isGated = itemsOf(was['schedulingGates']).length > 0
   const now = comparable(spec, was, isGated)

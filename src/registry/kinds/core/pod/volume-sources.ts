@@ -71,7 +71,7 @@ const iscsiForms: { readonly [prefix: string]: RegExp } = {
 
 /**
  * Returns the rule for an iSCSI volume. `wrongStart` is the error message for a name with an
- * unknown prefix; Pods and PersistentVolumes have different messages.
+ * unknown prefix. Pods and PersistentVolumes have different error messages.
  */
 export const iscsi = (wrongStart = wrongForm): Rule =>
   all(

@@ -296,7 +296,7 @@ function nameFaultsOf(
   return faults.length === 0 && found.has(name) ? [duplicate(path, name)] : faults
 }
 
-/** Refuses a volume that refers by name to the claim of an ephemeral volume of the same Pod. */
+/** Refuses a volume that names the claim of an ephemeral volume of the same Pod. */
 function claimsOfTheirOwn(list: readonly Fields[], path: string, check: PodCheck): void {
   const { podName } = check
   if (podName === undefined || podName === '') return

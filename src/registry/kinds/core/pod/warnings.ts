@@ -43,9 +43,9 @@ export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: st
 }
 
 /**
- * Whether the spec has changed. Updates that do not change the spec cause no warnings about the
- * template. Changes of the spec are detected by the generation, which has already been incremented
- * when warnings are computed.
+ * Whether the spec has changed. If an update does not change the spec, there are no warnings about
+ * the template. Changes of the spec are detected by the generation, which has already been
+ * incremented when warnings are computed.
  */
 export const isSpecChanged = (object: KubeObject, current: KubeObject | undefined): boolean =>
   current === undefined || object.metadata.generation !== current.metadata.generation
@@ -70,8 +70,8 @@ export function podTemplateWarnings(
 }
 
 /**
- * Warns about a negative grace period in a template. In a Pod, it was already replaced by one
- * second.
+ * Warns about a negative grace period in a template. In a Pod, a negative grace period was already
+ * replaced by one second.
  */
 function graceWarnings({ terminationGracePeriodSeconds }: Fields, path: string): string[] {
   const why = 'must be >= 0; negative values are invalid and will be treated as 1'
@@ -278,8 +278,8 @@ function containerWarnings(container: Fields, path: string): string[] {
 }
 
 /**
- * Warns about repeated environment variables. A repeated variable overrides the first one, unless
- * its value refers to it.
+ * Warns about repeated environment variables. A repeated variable overrides the earlier one, unless
+ * its value refers to the earlier one.
  */
 function envWarnings(env: Json | undefined, path: string): string[] {
   const seen = once('variables', () => new Set<string>())

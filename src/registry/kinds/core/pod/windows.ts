@@ -70,8 +70,8 @@ const isHostProcess = (context: Fields): boolean | undefined => {
 }
 
 /**
- * Rule for HostProcess containers. If one container is a HostProcess container, all must be, and
- * the Pod must use the host network.
+ * Rule for HostProcess containers. If one container is a HostProcess container, all containers must
+ * be, and the Pod must use the host network.
  */
 export const hostProcess: PodRule = (value, path, check) => {
   const { faults } = check
