@@ -34,7 +34,7 @@ const namesOf = async (...args: readonly string[]): Promise<readonly string[]> =
 
 class DevProcess implements AsyncDisposable {
   readonly child: ChildProcess
-  /** The lines on standard error that were not returned by `next` yet, without log lines. */
+  /** The lines of standard error that `next` has not returned yet. Log lines are left out. */
   #lines: string[] = []
   #rest = ''
 
@@ -52,7 +52,7 @@ class DevProcess implements AsyncDisposable {
     })
   }
 
-  /** Returns the lines up to the next summary of an application. */
+  /** Returns the lines up to the next summary of the applied manifests. */
   async next(): Promise<readonly string[]> {
     const end = (): number => this.#lines.findIndex((line) => line.startsWith('keelson: applied '))
     const hasEnded = (): boolean => this.child.exitCode !== null
@@ -146,7 +146,7 @@ test('at the start, a folder is applied with its CustomResourceDefinition', asyn
   ])
 })
 
-test('changed files are applied, also if an editor replaces them', async () => {
+test('changed files are applied, even if an editor replaces the files', async () => {
   write('2-settings.yaml', settings('USD'))
   assert.deepEqual(await dev.next(), [
     'configmap/settings configured in shop',
@@ -162,7 +162,7 @@ test('changed files are applied, also if an editor replaces them', async () => {
   assert.equal(await kubectl('get', '-n', 'shop', 'configmap', 'settings', ...value), 'USD')
 })
 
-test('a new subfolder is followed', async () => {
+test('the manifests in a new subfolder are applied', async () => {
   write('new/sub/a.yaml', configMap('a', 'one'))
   assert.deepEqual(await dev.next(), [
     'configmap/a created',
@@ -197,7 +197,7 @@ test('errors name the file and the line, and nothing is deleted until they are c
 
 test('an object that existed before is changed, but never deleted', async () => {
   await kubectl('create', 'configmap', 'before')
-  // Someone copies an object of the folder with its labels.
+  // A user copies an object of the folder together with its labels.
   await kubectl('create', 'configmap', 'copy')
   const labels = await kubectl('get', 'ns', 'shop', '-o', 'jsonpath={.metadata.labels}')
   const partOf = String(JSON.parse(labels)['applyset.kubernetes.io/part-of'])
@@ -249,7 +249,8 @@ test('kubectl accepts the ApplySet', async () => {
   const args = ['apply', '-f', join(folder, 'z.yaml'), '--server-side', '--prune']
   const prune = [...args, '-n', 'default', '--force-conflicts', `--applyset=${parent}`]
   await assert.rejects(kubectl(...prune), /is managed by tooling "keelson" instead of "kubectl"/)
-  // With this annotation, kubectl takes the set over, and checks its ID and its kinds.
+  // With this annotation, kubectl manages the ApplySet, and checks the ID and the kinds of the
+  // ApplySet.
   await kubectl('annotate', parent, 'applyset.kubernetes.io/tooling=kubectl/v1.33', '--overwrite')
   const printed = await kubectl(...prune)
   assert.match(printed, /^configmap\/settings pruned$/m)

@@ -109,7 +109,7 @@ test('with NO_COLOR there are no colors, and -v prints a line for each request',
   assert.ok(!dev.shown.includes(ESCAPE))
 })
 
-test('a terminal without escape sequences gets none, and a new port is explained', async (t) => {
+test('a terminal that does not support escape sequences gets none, and a changed port is explained', async (t) => {
   if (skipsWithoutPython(t)) return
   const port = await freePort()
   const options = { name: 'dumb', env: { TERM: 'dumb' } }

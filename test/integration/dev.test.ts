@@ -424,7 +424,7 @@ test('an ephemeral server leaves nothing behind', async () => {
   assert.deepEqual(await readdir(temporary), [])
 })
 
-test('if running servers cannot be recorded, status and stop do not claim that none is running', async () => {
+test('if running servers cannot be recorded, status and stop do not claim that no server is running', async () => {
   const env = { ...process.env, XDG_CACHE_HOME: '/dev/null' }
   for (const command of ['status', 'stop']) {
     const asking = run(keelsonProgram, [command], { timeout: 120_000, env, cwd: dir })
@@ -463,7 +463,7 @@ test('the kubeconfig contains the address of --bind-address', async () => {
   assert.match(await kubectl('elsewhere', 'get', 'ns', '-o', 'name'), /namespace\/default/)
 })
 
-test('an address that this machine does not have is named, by dev and by serve', async () => {
+test('keelson dev and keelson serve name an address that this machine does not have', async () => {
   const address = '--bind-address=192.0.2.1'
   const certificates = `--cert-dir=${join(dir, 'serve-certificates')}`
   const [port = 0] = await freePorts(1)
@@ -597,7 +597,7 @@ test('keelson dev logs each warning about deprecated flags and gates once, like 
   }
 })
 
-test('the logging flags also apply to dev', async () => {
+test('the logging flags also apply to keelson dev', async () => {
   const flags = [
     '--ephemeral',
     '--secure-port=0',
@@ -611,7 +611,7 @@ test('the logging flags also apply to dev', async () => {
   assert.match(dev.err, /^\S+ DEBUG /m)
 })
 
-test('-v prints one readable line for each request of a client, also if it is not the last flag', async () => {
+test('-v prints one readable line for each request of a client, even if -v is not the last flag', async () => {
   const [port = 0] = await freePorts(1)
   const folder = `--data-dir=${join(dir, 'verbose')}`
   await using dev = new DevProcess(['--ephemeral', '-v', folder, `--secure-port=${port}`])
@@ -623,7 +623,7 @@ test('-v prints one readable line for each request of a client, also if it is no
   assert.doesNotMatch(dev.err, / DEBUG /)
 })
 
-test('from level 2 on, the log is that of serve, with the audit ID of each request', async () => {
+test('from verbosity 2 on, keelson dev logs the same as keelson serve, with the audit ID of each request', async () => {
   const [port = 0] = await freePorts(1)
   const folder = `--data-dir=${join(dir, 'more-verbose')}`
   await using dev = new DevProcess(['--ephemeral', '-v=6', folder, `--secure-port=${port}`])
@@ -633,7 +633,7 @@ test('from level 2 on, the log is that of serve, with the audit ID of each reque
   await until(() => line.test(dev.err), 'the request is logged')
 })
 
-test('--authorization-config replaces the default modes Node and RBAC', async () => {
+test('--authorization-config replaces the default authorization modes Node and RBAC', async () => {
   const file = join(dir, 'authorization.yaml')
   const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n'
   await writeFile(file, `${head}authorizers: [{type: AlwaysAllow, name: alwaysallow}]\n`)

@@ -67,7 +67,7 @@ for (const name of readdirSync(recorded).filter((file) => file.startsWith('manif
     for (const flag of flagsOf(path)) assert.ok(checks.has(flag), flag)
   })
 
-test('the flags that kubeadm writes by default have the same meaning', async () => {
+test('the flags that kubeadm writes by default have the same meaning in Keelson', async () => {
   const path = place('manifest-default.yaml')
   const { code, output } = await doctor(path)
   assert.equal(code, 0, output)

@@ -55,7 +55,7 @@ test('a machine without problems gets one line for each check, and nothing is cr
   assert.equal(existsSync(join(folder, 'data')), false)
 })
 
-test('a taken port is a warning that names the process', async () => {
+test('a port that is in use causes a warning that names the process', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -84,7 +84,7 @@ test('the version of etcd is shown, and its clock is compared', async () => {
   assert.match(checks.get('clock')?.value ?? '', / etcd$/)
 })
 
-test('an etcd that does not respond is a problem', async () => {
+test('an etcd that does not respond is reported as a problem', async () => {
   const [port = 0] = await freePorts(1)
   const { code, output } = await doctor([`--etcd-servers=http://127.0.0.1:${port}`])
   assert.equal(code, 1)

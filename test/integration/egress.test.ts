@@ -267,7 +267,7 @@ test('connections through proxies are counted in metrics', async () => {
   }
 })
 
-test('if its proxy is down, a connection fails', async () => {
+test('a connection fails if its proxy is down', async () => {
   await proxies.controlplane[Symbol.asyncDispose]()
   await proxies.cluster[Symbol.asyncDispose]()
   const failed = 'failed calling webhook'

@@ -21,8 +21,8 @@ const recorded: { readonly [run: string]: ServedApi } = JSON.parse(
 )
 
 /**
- * Whether a line belongs to an API version that was removed before 1.33 and is therefore not in the
- * catalogue.
+ * Whether a line belongs to an API version that was removed before 1.33, and that Keelson therefore
+ * does not have.
  */
 const isGone = (line: string): boolean =>
   /^(?:flowcontrol.apiserver.k8s.io\/v1beta3|authentication.k8s.io\/v1beta1) /.test(line)

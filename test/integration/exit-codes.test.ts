@@ -81,7 +81,7 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   [1, 'auth why --as alice get pods --server=https://127.0.0.1:1 --token=x'],
 ]
 
-suite('commands that end without a signal', { concurrency: 2 }, () => {
+suite('commands that end without a signal exit with a documented code', { concurrency: 2 }, () => {
   for (const [code, args] of cases)
     test(`${`keelson ${args.replaceAll(folder, '…')}`.trim()} exits with ${code}`, async () => {
       assert.equal(await exitCodeOf(args.split(' ').filter((one) => one !== '')), code)

@@ -106,7 +106,7 @@ async function hold(raw: RawHttp2, stream: number): Promise<() => Promise<void>>
 
 const ask = (path = review) => client.call({ method: 'POST', path, body: {}, token: bob })
 
-test('a level without queues rejects requests when no seat is free', async () => {
+test('a priority level without queues rejects requests when no seat is free', async () => {
   await using _ = await level('rejecting', {
     nominalConcurrencyShares: 0,
     borrowingLimitPercent: 0,
@@ -187,7 +187,7 @@ test('requests wait in queues until a seat is free or their time is over, and fu
   for (const release of releases.slice(1)) await release()
 })
 
-test('a client that disconnects leaves its queue', async () => {
+test('when a client disconnects, its waiting request leaves the queue', async () => {
   await using _ = await level('leaving', {
     nominalConcurrencyShares: 1,
     borrowingLimitPercent: 0,

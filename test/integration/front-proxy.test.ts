@@ -121,7 +121,7 @@ for (const [protocol, call] of [
   }
 
   describe(protocol, () => {
-    test('the headers of a proxy determine the user', async () => {
+    test('the headers of a front proxy determine the user', async () => {
       const headers = {
         ...jane,
         'X-Remote-Uid': 'u1',

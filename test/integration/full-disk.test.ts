@@ -51,7 +51,7 @@ const cases = [
 ] as const
 
 for (const [what, size, args, start] of cases)
-  test(`${what}: a full disk is named, with advice`, { skip }, async () => {
+  test(`${what}: the error names the full disk and contains advice`, { skip }, async () => {
     const ended = await runOnDisk(size, keelsonProgram, ...args)
     assert.equal(ended.code, 1, ended.stderr)
     const told = ended.stderr.replaceAll(/^\{"level".*\n/gm, '')

@@ -1,6 +1,7 @@
 /**
- * Tests that strings that the server retains do not keep the long string in memory from which they
- * were sliced (src/lib/text/own-text.ts).
+ * Tests that short strings that the server retains do not keep long strings in memory. A string
+ * that is sliced from a long string would keep the long string in memory
+ * (src/lib/text/own-text.ts).
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

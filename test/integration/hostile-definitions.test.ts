@@ -9,8 +9,8 @@ import { type HostileDefinition, hostileDefinitions } from '../chaos/hostile/crd
 import { type Answer, serverOfFile } from './support.ts'
 
 /**
- * Maximum CPU time for a definition and its objects, the largest of which have some megabytes. It
- * includes the client, which runs in the same process.
+ * Maximum CPU time for a definition and its objects, the largest of which have some megabytes. The
+ * time includes that of the client, which runs in the same process.
  */
 const CPU_MS_MAX = 45_000
 /** Maximum CPU time of a tick of the event loop, during which no other request is served. */
@@ -65,7 +65,7 @@ test("names of JavaScript's built-in properties can be groups, plurals and kinds
 /**
  * Runs an attack and checks its cost. Compilation, garbage collection and other programs sometimes
  * make a tick longer, but blocking work of the server does so in every run. Therefore there are up
- * to three runs, and only the one with the shortest longest tick counts.
+ * to three runs. Only the run whose longest tick is the shortest counts.
  */
 async function bounded(
   run: (time: number) => Promise<void>,
@@ -149,9 +149,9 @@ function bodyOf(
 const LOOK_MS = 1
 
 /**
- * Measures ticks of the event loop until the returned function is called, which returns the longest
- * one. A single timer measures all of them. A promise for each tick would fill the heap and the
- * async hooks of node:test, and garbage collection would then be the longest tick.
+ * Measures ticks of the event loop. The returned function ends the measurement and returns the
+ * longest tick. A single timer measures all ticks. A promise for each tick would fill the heap and
+ * the async hooks of node:test, and garbage collection would then be the longest tick.
  */
 function longestTurn(): () => number {
   let longestMs = 0

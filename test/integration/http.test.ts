@@ -381,7 +381,7 @@ for (const [version, connect] of Object.entries(clients)) {
         body: { metadata, data: { value: `${value}` } },
       })
 
-    test('all concurrent writes without a precondition succeed, and so does exactly one of those with the same precondition', async () => {
+    test('of several concurrent writes with the same precondition, exactly one succeeds; without a precondition, all succeed', async () => {
       const { resourceVersion } = json(await create('race')).metadata
       const writers = Array.from({ length: 20 }, (_, at) =>
         race({ name: 'race', resourceVersion }, at),

@@ -154,7 +154,7 @@ const floodAttack = (
  */
 const nameless = Buffer.alloc(300, Buffer.from([0x40, 0, 0]))
 
-describe('attacks published in 2019', () => {
+describe('attacks that were published in 2019 end as expected', () => {
   floodAttack(
     'CVE-2019-9511, data dribble: a response is read byte by byte',
     /^ENHANCE_YOUR_CALM too many small WINDOW_UPDATE frames/,
@@ -245,7 +245,7 @@ describe('attacks published in 2019', () => {
   )
 })
 
-describe('attacks published since 2020', () => {
+describe('attacks that were published since 2020 end as expected', () => {
   attack(
     'CVE-2020-11080, SETTINGS with thousands of entries',
     /SETTINGS has too many entries/,
@@ -337,7 +337,7 @@ const bomb = (at: number): Buffer =>
 const isOver = ({ type, stream }: ReceivedFrame): boolean =>
   (type === FRAME.DATA || type === FRAME.RST_STREAM) && stream === 199
 
-describe('attacks on HPACK', () => {
+describe('attacks on HPACK end as expected', () => {
   floodAttack(
     'a bomb: every byte refers to the same entry of the table',
     /too many streams were reset/,

@@ -42,7 +42,7 @@ const refuses: Handler = async () => ({
   isUnauthenticated: true,
 })
 
-describe('floods of DATA frames', () => {
+describe('floods of DATA frames are limited', () => {
   test('a body in frames of one byte takes about as much memory as an ordinary body', async () => {
     const BODY_BYTES = 200_000
     const GROWTH_BYTES_MAX = 4_000_000
@@ -76,7 +76,7 @@ describe('floods of DATA frames', () => {
   })
 })
 
-describe('SETTINGS frames', () => {
+describe('SETTINGS frames are limited and applied in order', () => {
   test('a SETTINGS frame with more than 32 entries ends the connection', async () => {
     await using server = await startListener(never)
     using client = await RawHttp2.open(server.port)
@@ -106,8 +106,8 @@ describe('SETTINGS frames', () => {
   })
 })
 
-describe('responses to unauthenticated clients', () => {
-  test('a client with a window of 0 is disconnected', async () => {
+describe('connections of unauthenticated clients are limited', () => {
+  test('an unauthenticated client with a window of 0 is disconnected', async () => {
     await using server = await startListener(refuses, { unauthenticatedStallMsMax: 200 })
     const first = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
     using client = await RawHttp2.open(server.port, first)
@@ -120,7 +120,7 @@ describe('responses to unauthenticated clients', () => {
     assert.ok(await client.closed(), 'the connection is closed')
   })
 
-  test('a client that reads nothing is disconnected', async () => {
+  test('an unauthenticated client that reads nothing is disconnected', async () => {
     await using server = await startListener(
       async () => ({
         status: 401,
@@ -204,7 +204,7 @@ describe('responses to unauthenticated clients', () => {
   })
 })
 
-describe('floods of headers', () => {
+describe('floods of headers are limited', () => {
   test('unfinished headers of many connections share a budget', async () => {
     const LARGE_BYTES = 900_000
     await using server = await startListener(never)

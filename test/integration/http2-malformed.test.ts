@@ -1,7 +1,7 @@
 /**
  * Tests malformed requests (RFC 9113, section 8). A proxy in front of the server might interpret
- * them differently, so that one request becomes two. They must not reach the handler. The stream is
- * reset with PROTOCOL_ERROR, and the connection continues.
+ * them differently, so that one request becomes two. Malformed requests must not reach the handler.
+ * The stream is reset with PROTOCOL_ERROR, and the connection continues.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -63,7 +63,7 @@ const post = (...more: readonly (readonly [string, string])[]): Buffer =>
   headersFrame(1, requestFields('POST', '/', block(...more)), END_HEADERS)
 const data = (text: string, flags = 0): Buffer => frame(FRAME.DATA, flags, 1, Buffer.from(text))
 
-describe('malformed requests with connection-specific fields', () => {
+describe('malformed requests with connection-specific fields are rejected', () => {
   for (const name of [
     'connection',
     'keep-alive',
@@ -80,7 +80,7 @@ describe('malformed requests with connection-specific fields', () => {
   )
 })
 
-describe('malformed requests with invalid field names and values', () => {
+describe('malformed requests with invalid field names and values are rejected', () => {
   refused('an uppercase name', get(['X-Upper', 'x']))
   refused('an empty name', get(['', 'x']))
   for (const [what, code] of [
@@ -112,7 +112,7 @@ describe('malformed requests with invalid field names and values', () => {
   )
 })
 
-describe('malformed requests with invalid pseudo-header fields', () => {
+describe('malformed requests with invalid pseudo-header fields are rejected', () => {
   for (const [name] of pseudo.slice(0, 3))
     refused(`no ${name}`, headersFrame(1, block(...without(name))))
   for (const [name, value] of pseudo)
@@ -134,7 +134,7 @@ describe('malformed requests with invalid pseudo-header fields', () => {
   refused('an invalid method', headersFrame(1, block(...withValue(':method', 'GET /'))))
 })
 
-describe('malformed requests with invalid host fields', () => {
+describe('malformed requests with invalid host fields are rejected', () => {
   refused('a host that differs from :authority', get(['host', 'elsewhere']))
   refused(
     'two hosts',
@@ -151,7 +151,7 @@ describe('malformed requests with invalid host fields', () => {
   })
 })
 
-describe('malformed requests with a wrong content-length', () => {
+describe('malformed requests with a wrong content-length are rejected', () => {
   refused('less body than announced', post(['content-length', '5']), data('1234', END_STREAM))
   refused('more body than announced', post(['content-length', '5']), data('123456', END_STREAM))
   refused(
@@ -180,7 +180,7 @@ describe('malformed requests with a wrong content-length', () => {
   )
 })
 
-describe('malformed requests with invalid trailers', () => {
+describe('malformed requests with invalid trailers are rejected', () => {
   refused(
     'trailers with a pseudo field',
     post(),

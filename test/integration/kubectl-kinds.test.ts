@@ -89,7 +89,7 @@ const list = {
   ],
 }
 
-test('create -f creates several kinds from one file, as YAML and as JSON', async () => {
+test('kubectl create -f creates several kinds from one file, as YAML and as JSON', async () => {
   const fromYaml = await kubectl.out('create', '-f', await kubectl.file('all.yaml', yaml))
   assert.equal(
     fromYaml,
@@ -102,7 +102,7 @@ test('create -f creates several kinds from one file, as YAML and as JSON', async
   )
 })
 
-test('get selects objects by label and by field, and prints them in several formats', async () => {
+test('kubectl get selects objects by label and by field, and prints them in several formats', async () => {
   assert.match(
     await kubectl.out('get', 'secrets', '-l', 'app=web'),
     /^NAME +TYPE +DATA +AGE\nkey +Opaque +1 +\d+s\n$/,
@@ -135,7 +135,7 @@ test('get selects objects by label and by field, and prints them in several form
   )
 })
 
-test('describe shows related objects', async () => {
+test('kubectl describe shows related objects', async () => {
   assert.match(
     await kubectl.out('describe', 'ns', 'shop'),
     /^Name: +shop$[\s\S]*^Status: +Active$/m,
@@ -168,7 +168,7 @@ test('describe shows related objects', async () => {
   )
 })
 
-test('replace fails if the object has changed since it was read', async () => {
+test('kubectl replace fails if the object has changed since it was read', async () => {
   const path = await kubectl.file(
     'read.json',
     await kubectl.out('get', 'deploy', 'web', '-o', 'json'),
@@ -198,7 +198,7 @@ test('replace fails if the object has changed since it was read', async () => {
   )
 })
 
-test('wait waits for conditions, fields, creation and deletion', async () => {
+test('kubectl wait waits for conditions, fields, creation and deletion', async () => {
   assert.equal(
     await kubectl.out('wait', '--for=jsonpath={.status.phase}=Pending', 'pod/web-1'),
     'pod/web-1 condition met\n',
@@ -236,7 +236,7 @@ test('wait waits for conditions, fields, creation and deletion', async () => {
   assert.equal(await deletion.end(), 0)
 })
 
-test('delete --cascade sets the finalizer that the propagation policy requires', async () => {
+test('kubectl delete --cascade sets the finalizer that the propagation policy requires', async () => {
   const deleteWith = async (cascade: string, what: string): Promise<string> => {
     await kubectl.out('delete', what, `--cascade=${cascade}`, '--wait=false')
     return (await kubectl.run('get', what, '-o', 'jsonpath={.metadata.finalizers}')).out
@@ -247,7 +247,7 @@ test('delete --cascade sets the finalizer that the propagation policy requires',
   assert.match((await kubectl.run('get', 'secret/key')).err, /NotFound/)
 })
 
-test('delete --wait returns when the object no longer exists', async () => {
+test('kubectl delete --wait returns when the object no longer exists', async () => {
   const held = {
     apiVersion: 'v1',
     kind: 'ConfigMap',

@@ -25,7 +25,7 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-test('explain shows the description, the type and the allowed values of fields', async () => {
+test('kubectl explain shows the description, the type and the allowed values of fields', async () => {
   const containers = await kubectl.out('explain', 'pod.spec.containers')
   assert.match(containers, /^KIND: +Pod\nVERSION: +v1\n\nFIELD: containers <\[\]Container>\n/)
   assert.match(containers, /\n {2}name\t<string> -required-\n {4}The name of the container/)
@@ -73,7 +73,7 @@ test('every field of the most common kinds has a description', async () => {
   }
 })
 
-test('explain also works with version 2, in protobuf', async () => {
+test('kubectl explain also works with version 2 of the OpenAPI document, in protobuf', async () => {
   const pod = await kubectl.out('explain', 'pod.spec', '--output=plaintext-openapiv2')
   assert.match(pod, /^KIND: +Pod\nVERSION: +v1\n\nRESOURCE: spec <Object>\n/)
   assert.match(pod, /\n {3}containers\t<\[\]Object> -required-\n {5}The containers of the pod\./)
@@ -98,7 +98,7 @@ test('an unknown field is rejected, reported or ignored', async () => {
   assert.deepEqual(await create('ignore'), { code: 0, out: created, err: '' })
 })
 
-test('apply works without further flags', async () => {
+test('kubectl apply works without further flags', async () => {
   const file = await kubectl.file(
     'good.yaml',
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good}\ndata: {a: b}\n',

@@ -52,7 +52,7 @@ spec:
         env: ${env}
 `
 
-test('kubectl label and kubectl annotate add, change and remove entries', async () => {
+test('kubectl label and kubectl annotate add, change and remove labels and annotations', async () => {
   await kubectl.out('create', 'configmap', 'marked', '--from-literal=a=1')
   await kubectl.out('label', 'configmap', 'marked', 'tier=one', 'side=left')
   const taken = await kubectl.run('label', 'configmap', 'marked', 'tier=two')
@@ -107,7 +107,7 @@ test('kubectl set image, set env and scale change a Deployment', async () => {
   assert.match(stale.err, /Expected replicas to be 2, was 4/)
 })
 
-test('edit sends the changes that were made in the editor', async () => {
+test('kubectl edit sends the changes that were made in the editor', async () => {
   await kubectl.out('create', 'configmap', 'edited', '--from-literal=a=1', '--from-literal=b=2')
   const editor = await kubectl.file(
     'editor',
@@ -118,7 +118,7 @@ test('edit sends the changes that were made in the editor', async () => {
   assert.equal(await field('configmap/edited', '.data'), '{"a":"edited"}')
 })
 
-test('apply creates and changes fields, and removes fields that are no longer in its file', async () => {
+test('kubectl apply creates and changes fields, and removes fields that are no longer in its file', async () => {
   const first = await kubectl.file('first.yaml', deployment('applied'))
   assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied created/)
   assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied unchanged/)
@@ -141,7 +141,7 @@ test('apply creates and changes fields, and removes fields that are no longer in
   assert.equal((await kubectl.run('diff', '-f', second)).code, 0)
 })
 
-test('replace keeps the uid of the object, and replace --force deletes and recreates the object', async () => {
+test('kubectl replace keeps the uid of the object, and replace --force deletes and recreates the object', async () => {
   const file = await kubectl.file('replaced.yaml', deployment('replaced'))
   await kubectl.out('create', '-f', file)
   const uid = await field('deployment/replaced', '.metadata.uid')

@@ -69,7 +69,7 @@ test('a ConfigMap can be created, read, replaced and deleted', async () => {
   })
 })
 
-test('get -w shows events of ConfigMaps and Namespaces', async () => {
+test('kubectl get -w shows events of ConfigMaps and Namespaces', async () => {
   await using maps = kubectl.follow('get', 'cm', '-w', '--output-watch-events')
   await create(await settings('red'))
   await maps.until(/^ADDED\s+settings/m)

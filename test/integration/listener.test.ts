@@ -142,7 +142,7 @@ function droppedConnections(): number {
   return Number(counts?.[names?.indexOf('ListenOverflows') ?? -1])
 }
 
-describe('responses of the listener', () => {
+describe('the listener sends complete responses', () => {
   test('64 lists of 12 MB can be sent concurrently on one connection', async () => {
     await using server = await start(async () => large)
     const session = open(server.url)
@@ -230,7 +230,7 @@ const negotiated = async (port: number): Promise<string | false | null> => {
   return socket.alpnProtocol
 }
 
-describe('HTTP versions', () => {
+describe('clients can choose the HTTP version', () => {
   test('HTTP/2 is offered unless it is turned off', async () => {
     for (const [servesHttp2, expected] of [
       [true, 'h2'],
@@ -249,7 +249,7 @@ describe('HTTP versions', () => {
   })
 })
 
-describe('certificates of the listener', () => {
+describe('the listener handles certificates of clients and its own certificate', () => {
   test('a client certificate is passed to the handler unverified, and is not required', async () => {
     const names: (string | undefined)[] = []
     const same = new Set<unknown>()
@@ -351,7 +351,7 @@ const connectHttp1 = (port: number): TLSSocket => {
 const post = (at: number): string =>
   `POST /${at} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n${at % 10}x`
 
-describe('limits of the listener', () => {
+describe('the listener enforces limits', () => {
   const BUDGET_BYTES = 32 << 20
   const HEAD_BYTES = 900_000
   const begins = [
@@ -710,7 +710,7 @@ describe('limits of the listener', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`x-${at}`, 'y']))
     for (const headers of [{ 'x-long': 'y'.repeat(60_000) }, many]) {
       const session = open(server.url)
-      // A limit in SETTINGS applies once the client has acknowledged them.
+      // A limit in a SETTINGS frame applies once the client has acknowledged the frame.
       await once(session, 'remoteSettings')
       await new Promise((resolve) => void session.ping(resolve))
       await assert.rejects(ask(session, { ':path': '/', ...headers }), Object.keys(headers).join())
@@ -767,7 +767,7 @@ const watched: Handler = async () => {
   }
 }
 
-describe('shutdown of the listener', () => {
+describe('the listener shuts down gracefully', () => {
   test('during the shutdown, running requests get responses, watches end, and new requests are rejected', async () => {
     let begun = 0
     const { promise: ending, resolve: end } = Promise.withResolvers<void>()
@@ -821,7 +821,7 @@ describe('shutdown of the listener', () => {
     assert.ok(performance.now() - startMs < PATIENCE_MS, `${performance.now() - startMs} ms`)
   })
 
-  test('a slow client receives the rest of its response', async () => {
+  test('a slow client receives the rest of its response during the shutdown', async () => {
     const BODY_BYTES = 6_000_000
     const server = await start(async () => ({
       status: 200,
@@ -837,7 +837,7 @@ describe('shutdown of the listener', () => {
     await client.until(({ type }) => type === FRAME.DATA)
     client.socket.pause()
     const closed = server.listener.close({ graceMs: PATIENCE_MS })
-    // The time exceeds the lifetime of a closing connection, but the connection stays open until
+    // The pause exceeds the lifetime of a closing connection, but the connection stays open until
     // the client has received its response.
     await sleep(2500)
     client.socket.resume()

@@ -129,7 +129,7 @@ test('CVE-2024-7598: the policies of a namespace are kept until its pods are del
   await until(isGone('guarded'), 'the namespace is gone')
 })
 
-test('contents with finalizers are reported in conditions, and the namespace is deleted after them', async () => {
+test('contents with finalizers are reported in conditions, and the namespace is deleted after these contents', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'held' } })
   await post('/api/v1/namespaces/held/configmaps', {
     metadata: { name: 'a', finalizers: ['example.com/hold'] },

@@ -76,7 +76,7 @@ for (const [what, request] of Object.entries(requests)) {
   })
 }
 
-test('a create with slow admission is rejected if its namespace is being deleted in the meantime', async () => {
+test('a create with slow admission is rejected if the deletion of its namespace begins in the meantime', async () => {
   await using hook = await HoldingWebhook.start()
   await using cluster = await startCluster({ controllers: ['serviceaccount-controller'] })
   await post(cluster, namespaces, named('Namespace', 'n'))

@@ -61,7 +61,7 @@ test('a new namespace has a service account and a CA config map, which are recre
   assert.deepEqual((await read(ca)).data, { 'ca.crt': pem })
 })
 
-test('these objects do not prevent the deletion of their namespace', async () => {
+test('the default service account and the CA config map do not prevent the deletion of their namespace', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'ends' } })
   await until(
     async () => (await read('/api/v1/namespaces/ends/serviceaccounts/default')) !== undefined,

@@ -151,7 +151,7 @@ async function refused(
   }
 }
 
-test('a node can read its own objects, so that the rejections below are meaningful', async () => {
+test('a node can read its own objects, so the rejections of other reads are meaningful', async () => {
   for (const path of [
     'secrets/of-one',
     'configmaps/of-one',

@@ -84,7 +84,7 @@ test('the scheduled backup deletes only old files, and nothing if the export fai
       .replace('/usr/local/lib/keelson', dir)
       .replace('/var/backups/keelson', join(dir, 'backups'))
       .replace('/var/lib/keelson', dir)
-    // cron sets few variables.
+    // cron sets only few environment variables.
     const env = { PATH: path.replace('/usr/local/bin', join(dir, 'bin')), HOME: dir }
     const backUp = () => run('sh', ['-c', placed], { env, timeout: COMMAND_MS_MAX })
     const backups = join(dir, 'backups')

@@ -41,7 +41,10 @@ function replaceFile(name: string, text: string): string {
 
 type Identity = { readonly cert?: string; readonly key?: string }
 
-/** Lists namespaces on a new connection that trusts only the CA. Returns the status. */
+/**
+ * Lists namespaces on a new connection. The client trusts only the CA. Returns the status of the
+ * response.
+ */
 const list = (url: string, { cert, key }: Identity): Promise<number> =>
   new Promise((resolve, reject) => {
     const identity = cert === undefined || key === undefined ? {} : { cert, key }
@@ -148,7 +151,8 @@ test('while the key of service account tokens is replaced, old and new replicas 
   await using signing = await startWithKeys(next, [old, next])
   await using last = await startWithKeys(next, [next])
   const [oldToken, newToken] = [await issueToken(both.url), await issueToken(signing.url)]
-  // Replicas of the first step run beside those of the step before and after it.
+  // Replicas of two consecutive steps run at the same time. Therefore the replicas of each step
+  // must accept the tokens that the previous and the next step issue.
   for (const { url } of [first, both, signing]) assert.equal(await askWith(url, oldToken), 403)
   for (const { url } of [both, signing, last]) assert.equal(await askWith(url, newToken), 403)
   assert.equal(await askWith(last.url, oldToken), 401, 'the old key is removed in the last step')

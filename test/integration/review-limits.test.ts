@@ -5,7 +5,7 @@ import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
 type Review = { readonly status?: { readonly allowed?: boolean }; readonly message?: string }
 
-suite('an access review with many groups or extras', () => {
+suite('an access review can contain a limited number of groups and extras', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()
@@ -28,7 +28,7 @@ suite('an access review with many groups or extras', () => {
       },
     })
 
-  test('succeeds with the maximum number of groups', async () => {
+  test('a review succeeds with the maximum number of groups', async () => {
     const groups = Array.from({ length: 10_000 }, (_, at) =>
       at === 9_999 ? 'system:masters' : `g${at}`,
     )
@@ -37,7 +37,7 @@ suite('an access review with many groups or extras', () => {
     assert.equal(body.status?.allowed, true)
   })
 
-  test('is rejected with too many groups, and the error names the limit', async () => {
+  test('a review is rejected with too many groups, and the error names the limit', async () => {
     const { status, body } = await review({ groups: Array.from({ length: 10_001 }, () => 'g') })
     assert.equal(status, 422)
     assert.match(body.message ?? '', /spec\.groups: Too many: 10001: must have at most 10000 items/)

@@ -46,7 +46,7 @@ const leftFiles = (name: string): readonly string[] =>
 const createAndList = (name: string): string =>
   `"$KUBECTL" create namespace ${name} >&2; "$KUBECTL" get namespaces -o name`
 
-suite('keelson run', { concurrency: 2 }, () => {
+suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
   test('the command gets a server, and keelson run exits with the status of the command', async () => {
     const script =
       'echo "$USE_EXISTING_CLUSTER $KUBECONFIG $1"; "$KUBECTL" get namespaces -o name; exit 7'
@@ -61,7 +61,7 @@ suite('keelson run', { concurrency: 2 }, () => {
     assert.equal((await runKeelson('signal', inShell('kill -9 $$'))).code, 137)
   })
 
-  test('a command that does not exist exits with 127', async () => {
+  test('keelson run exits with 127 if the command does not exist', async () => {
     const { code, err } = await runKeelson('missing', ['--', 'no-such-command'])
     assert.equal(code, 127)
     assert.match(err, /keelson: command not found: no-such-command\n$/)
@@ -94,7 +94,7 @@ suite('keelson run', { concurrency: 2 }, () => {
     assert.match(wrong.err, /did you mean garbage-collector-controller\?/)
   })
 
-  test('arguments without a command are rejected', async () => {
+  test('keelson run rejects arguments without a command', async () => {
     for (const args of [[], ['--'], ['sh', '-c', 'true']]) {
       const { code, err } = await runKeelson('usage', args)
       assert.equal(code, 2, args.join(' '))

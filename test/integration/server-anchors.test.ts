@@ -111,7 +111,7 @@ test("a root, an intermediate and the server's own certificate can be trust anch
   assert.deepEqual(await judge([good], pemOf(other, good)), trusted, 'one of several')
 })
 
-test('an unparsable block does not hide the certificates that follow it', async () => {
+test('an unparsable block in a bundle does not hide the certificates that follow this block', async () => {
   assert.deepEqual(await judge([good], `${broken}${pemOf(middle)}`), trusted)
 })
 

@@ -19,7 +19,7 @@ const READY_MS_MAX = 300_000
 const folder = mkdtempSync(join(tmpdir(), 'keelson-notify-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Prints each datagram as one line. Node cannot open this type of socket. */
+/** A Python program that prints each datagram as one line. Node cannot open this type of socket. */
 const listener = `
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -105,7 +105,7 @@ test('a claim that a pod uses is deleted only after the pod', async () => {
   await untilGone(`${claims}/used`)
 })
 
-test('a bound volume is deleted when it is released', async () => {
+test('a bound volume is deleted only after its phase is no longer Bound', async () => {
   const volumes = '/api/v1/persistentvolumes'
   const spec = {
     capacity: { storage: '1Gi' },
@@ -182,7 +182,7 @@ test('a certificate request of a kubelet is approved when the kubelet receives t
 
 test('the server logged no warnings or errors', () => assert.deepEqual(server.complaints, []))
 
-test('the status of a policy contains the type errors of its expressions, and is updated when they change', async () => {
+test('the status of a policy contains the type errors of its expressions, and is updated when the expressions change', async () => {
   const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
   const rule = {
     apiGroups: ['apps'],

@@ -100,12 +100,18 @@ for (const [verb, method, path, type, bytes] of [
   })
 }
 
-/** Enough managers to exhaust the heap if an apply kept the growing union for each of them. */
+/**
+ * Number of field managers. They would exhaust the heap if an apply stored a growing union of
+ * fields for each manager.
+ */
 const MANAGERS = 4000
 
 const labels = Array.from({ length: MANAGERS }, (_, at) => `l${at}`)
 
-/** Returns entries of managers that own one label each, and alternate between the versions. */
+/**
+ * Returns managedFields in which each manager owns one label. The managers use the API versions in
+ * turn.
+ */
 const managersOf = (versions: readonly string[]): readonly Fields[] =>
   labels.map((label, at) => ({
     manager: `m${at}`,

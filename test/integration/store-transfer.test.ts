@@ -113,7 +113,8 @@ test('a cluster can move from etcd to a file, a folder, a file and etcd', async 
   const back = await store('export', `--data-dir=${at('store')}`, `--file=${at('b')}`)
   assert.deepEqual([back.keys, back.sha256], [exported.keys, exported.sha256])
   const inFolder = { etcdUrl: '', omit: ['etcd-servers'], args: [`--data-dir=${at('store')}`] }
-  // A folder that a server uses can be exported, but cannot be imported into.
+  // The contents of a folder that a server uses can be exported, but nothing can be imported into
+  // the folder.
   const second = await during(inFolder, async () => {
     const running = await store('export', `--data-dir=${at('store')}`, `--file=${at('running')}`)
     assert.ok(running.keys >= exported.keys)

@@ -166,7 +166,7 @@ export async function use(): Promise<string> {
 }
 `
 
-test('a file of a user compiles with TypeScript 5.9 and 7, also if it checks declarations', async () => {
+test('a file of a user compiles with TypeScript 5.9 and 7, even if TypeScript checks declarations', async () => {
   const requireHere = createRequire(import.meta.url)
   const requireBundler = createRequire(requireHere.resolve('dts-bundle-generator'))
   const compilers = [requireBundler, requireHere].map((from) =>
@@ -315,7 +315,7 @@ require('node:https').get(options, (response) => {
 })
 `
 
-/** Whether the machine has a Node in the usual place that is older than the oldest safe one. */
+/** Whether the machine has a Node in the usual place that is older than the oldest safe version. */
 const hasOldNode = async (): Promise<boolean> => {
   if (!existsSync('/usr/bin/node')) return false
   const { stdout: version } = await run('/usr/bin/node', ['--version'])

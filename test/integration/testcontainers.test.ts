@@ -18,7 +18,7 @@ const RUN_MS_MAX = 600_000
 /** docs/testing.md names the major version. */
 const TESTCONTAINERS = '12.2.0'
 
-/** Installs packages from the registry. Returns the reason if it cannot be reached. */
+/** Installs packages from the registry. If the registry cannot be reached, returns the reason. */
 async function install(...packages: readonly string[]): Promise<string | undefined> {
   writeFileSync(join(dir, 'package.json'), JSON.stringify({ type: 'module' }))
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']

@@ -163,7 +163,7 @@ items:
   )
 })
 
-test('a field that a CustomResourceDefinition has just got can be applied', async () => {
+test('a field that was just added to a CustomResourceDefinition can be applied', async () => {
   await using fork = await cluster.fork()
   await fork.apply([definition('gadgets', ['one']), resource('gadget', { one: 1 })])
   const [, gadget] = await fork.apply([

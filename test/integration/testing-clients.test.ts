@@ -1,6 +1,6 @@
 /**
- * Runs the cases of test/clients/testing/cases.json in each language that has a library. A language
- * that lacks a case fails. Also runs the tests that only one library has.
+ * Runs the cases of test/clients/testing/cases.json in each language that has a library. If a
+ * library lacks a case, its test fails. Also runs the tests that only one library has.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -46,7 +46,7 @@ suite('the TypeScript library passes the cases', () => {
   for (const one of cases) test(one.name, () => runCase(one, shared))
 })
 
-suite('the Go library', { skip: await lacks('go', 'version') }, () => {
+suite('the Go library of keelson/testing works', { skip: await lacks('go', 'version') }, () => {
   const library = join(root, 'clients', 'go')
 
   test('the Go library passes the cases', async () => {
@@ -76,7 +76,9 @@ suite('the Go library', { skip: await lacks('go', 'version') }, () => {
   })
 })
 
-suite('the Python library', { skip: await lacks('python3', '--version') }, () => {
+suite('the Python library of keelson/testing works', {
+  skip: await lacks('python3', '--version'),
+}, () => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-python-'))
   after(() => rmSync(dir, { recursive: true, force: true }))
   /** The reason why the wheel could not be built, if the machine has no network. */

@@ -40,14 +40,14 @@ function getWithToken(cluster: Cluster, path: string, token: string): Promise<nu
   return promise
 }
 
-suite('a keelson/testing cluster', () => {
+suite('clusters of keelson/testing work in this process', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()
   })
   after(() => cluster.stop())
 
-  test('is ready after the start, so that a pod can be created immediately', async () => {
+  test('a cluster is ready after the start, so that a pod can be created immediately', async () => {
     const core = await cluster.client(CoreV1Api)
     const pod = { metadata: { name: 'first' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
     const created = await core.createNamespacedPod({ namespace: 'default', body: pod })
@@ -55,25 +55,25 @@ suite('a keelson/testing cluster', () => {
     assert.equal((await cluster.request({ path: '/readyz' })).status, 200)
   })
 
-  test('is ready when it is returned, and so are further clusters and forks', async () => {
+  test('a cluster is ready when it is returned, and so are further clusters and forks', async () => {
     await using further = await startCluster()
     assert.equal((await further.request({ path: '/readyz' })).status, 200)
     await using fork = await cluster.fork()
     assert.equal((await fork.request({ path: '/readyz' })).status, 200)
   })
 
-  test('provides typed clients for any API group', async () => {
+  test('a cluster provides typed clients for any API group', async () => {
     const apps = await cluster.client(AppsV1Api)
     const { items } = await apps.listNamespacedDeployment({ namespace: 'default' })
     assert.deepEqual(items, [])
   })
 
-  test('accepts only its own token', async () => {
+  test('a cluster accepts only its own token', async () => {
     assert.equal(await getWithToken(cluster, '/api/v1/nodes', cluster.token), 200)
     assert.equal(await getWithToken(cluster, '/api/v1/nodes', 'wrong'), 401)
   })
 
-  test('authenticates other users by their certificates, and authorizes them with roles', async () => {
+  test('a cluster authenticates other users by their certificates, and authorizes them with roles', async () => {
     const alice = { name: 'alice', groups: ['readers'] }
     const core = await cluster.client(CoreV1Api, alice)
     await assert.rejects(core.listNamespacedConfigMap({ namespace: 'default' }), { code: 403 })
@@ -90,7 +90,7 @@ suite('a keelson/testing cluster', () => {
     assert.equal((await cluster.request({ path: '/api/v1/nodes', user: alice })).status, 403)
   })
 
-  test('provides its kubeconfig as an object and as a file', async () => {
+  test('a cluster provides its kubeconfig as an object and as a file', async () => {
     const path = cluster.kubeconfigFile()
     assert.equal(statSync(path).mode & 0o777, 0o600)
     assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), cluster.kubeconfig)
@@ -103,7 +103,7 @@ suite('a keelson/testing cluster', () => {
     )
   })
 
-  test('waits until a controller has produced a result', async () => {
+  test('a cluster can wait until a controller has produced a result', async () => {
     const path = '/api/v1/namespaces'
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'passing' } }
     assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)
@@ -121,7 +121,7 @@ suite('a keelson/testing cluster', () => {
     )
   })
 
-  test('reports the awaited state and the cause when a wait times out', async () => {
+  test('when a wait times out, the error contains the awaited state and the cause', async () => {
     const why = new Error('this is why')
     const waiting = cluster.waitFor(() => Promise.reject(why), {
       timeoutMs: 50,
@@ -133,7 +133,7 @@ suite('a keelson/testing cluster', () => {
     })
   })
 
-  test('returns lists of any length', async () => {
+  test('a cluster returns lists of any length', async () => {
     const path = '/api/v1/namespaces/default/configmaps'
     const big = 'x'.repeat(100_000)
     const created = Array.from({ length: 20 }, (_, i) =>
@@ -211,7 +211,7 @@ test('a cluster that was not stopped does not keep the process alive', async () 
     await cluster.request({ path: '/api/v1/namespaces' })
     console.log('forgotten')
   `
-  // The timeout of the watches is minutes, so they would keep the process alive.
+  // The timeout of the watches is several minutes, so open watches would keep the process alive.
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', program],

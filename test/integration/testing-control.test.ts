@@ -116,7 +116,7 @@ test('only authorized users can use the control paths', async () => {
     400,
   )
   assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, '{')).status, 400)
-  // A fault that matches all requests must not prevent the test from removing it.
+  // A fault that matches all requests must not prevent the test from removing this fault.
   const all = JSON.stringify({ match: {}, effect: { status: 500 } })
   assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, all)).status, 200)
   assert.equal((await call(cluster, 'GET', '/api/v1/pods', { token })).status, 500)

@@ -20,7 +20,7 @@ async function messageOf(waiting: Promise<unknown>): Promise<string> {
   return error.message.replaceAll(/\b\d\d:\d\d:\d\d\.\d{3}\b/g, 'TIME')
 }
 
-suite('checks of objects', () => {
+suite('cluster.expect waits until objects are as expected', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()

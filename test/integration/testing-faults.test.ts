@@ -164,7 +164,7 @@ suite('a fault reveals a bug of an operator', () => {
     assert.deepEqual(found, { isReady: false, children: 0 })
   })
 
-  test('delayMs: a write in progress is not visible to the next pass', async () => {
+  test('delayMs: a write in progress is not visible to the next run of the operator', async () => {
     const fault = [{ verb: 'create', resource }, { delayMs: 60_000 }] as const
     const { unseen, found, right } = await compare(
       { namesChildren: false },

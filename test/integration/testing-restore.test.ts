@@ -301,7 +301,7 @@ suite('after restore returns, requests are handled according to the restored sta
       roleRef,
       subjects,
     })
-    // The bindings take more than one tick of the event loop.
+    // Creating the bindings takes more than one tick of the event loop.
     await postMany(cluster, `${rbac}/clusterrolebindings`, (name) => ({
       ...binding,
       metadata: { name },

@@ -36,7 +36,7 @@ async function names(cluster: Cluster): Promise<string[]> {
     .filter((name) => name !== 'kube-root-ca.crt')
 }
 
-suite('the state of a keelson/testing cluster', () => {
+suite('tests can read and change the state of a keelson/testing cluster', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()

@@ -8,7 +8,7 @@ const namespace = 'default'
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
 const secrets = `/api/v1/namespaces/${namespace}/secrets`
 
-/** Returns the parts of an entry that do not change with each run. */
+/** Returns the parts of a timeline entry that do not change with each run. */
 const partsOf = (entry: TimelineEntry): unknown => {
   const { operation, verb, name, user, source } = entry
   const common = { operation, verb, name, user: user?.name, source }
@@ -16,7 +16,7 @@ const partsOf = (entry: TimelineEntry): unknown => {
   return { ...common, code: entry.code, reason: entry.reason }
 }
 
-suite('the timeline of a keelson/testing cluster', () => {
+suite('the timeline of a keelson/testing cluster is complete', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()
@@ -24,7 +24,7 @@ suite('the timeline of a keelson/testing cluster', () => {
   after(() => cluster.stop())
   afterEach(() => cluster.reset())
 
-  test('contains writes and refused requests in their order', async () => {
+  test('the timeline contains writes and refused requests in their order', async () => {
     const core = await cluster.client(CoreV1Api, { name: 'alice', groups: ['system:masters'] })
     const mallory = await cluster.client(CoreV1Api, { name: 'mallory' })
     const body = { metadata: { name: 'x' }, data: { a: '1' } }
@@ -71,7 +71,7 @@ suite('the timeline of a keelson/testing cluster', () => {
     assert.ok(Math.abs(refused.time.getTime() - Date.now()) < 60_000)
   })
 
-  test('selects entries with a filter', async () => {
+  test('a filter selects entries of the timeline', async () => {
     const body = { metadata: { name: 'x' } }
     const create = () => cluster.request({ method: 'POST', path: configMaps, body })
     await create()
@@ -88,7 +88,7 @@ suite('the timeline of a keelson/testing cluster', () => {
     assert.deepEqual(cluster.timeline({ name: 'x', source: 'client' }), [])
   })
 
-  test('contains requests that a fault refused', async () => {
+  test('the timeline contains requests that a fault refused', async () => {
     const core = await cluster.client(CoreV1Api)
     using _ = cluster.faults.on({ resource: 'configmaps' }, { status: 503 })
     const body = { metadata: { name: 'faulty' } }
@@ -106,7 +106,7 @@ suite('the timeline of a keelson/testing cluster', () => {
     ])
   })
 
-  test('contains no data of Secrets', async () => {
+  test('the timeline contains no data of Secrets', async () => {
     const hidden = Buffer.from('top secret').toString('base64')
     const body = { metadata: { name: 's' }, data: { password: hidden }, type: 'Opaque' }
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': hidden }
@@ -122,7 +122,7 @@ suite('the timeline of a keelson/testing cluster', () => {
     assert.doesNotMatch(text, new RegExp(`${hidden}|${data.password}`))
   })
 
-  test('is empty in a fork, and after a reset', async () => {
+  test('the timeline is empty in a fork, and after a reset', async () => {
     const body = { metadata: { name: 'x' } }
     await cluster.request({ method: 'POST', path: configMaps, body })
     await cluster.request({ method: 'POST', path: configMaps, body })

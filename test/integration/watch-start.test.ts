@@ -9,8 +9,8 @@ import { clients, startReplica, startTestServer } from './support.ts'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /**
- * Number of attempts. The feed of the other server lags some milliseconds behind a write, so each
- * attempt might find it behind.
+ * Number of attempts. The other server receives a write some milliseconds later, so in each attempt
+ * its state might be outdated.
  */
 const ATTEMPTS = 100
 

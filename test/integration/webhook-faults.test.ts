@@ -1,8 +1,8 @@
 /**
  * Tests faulty webhooks of both types, over HTTP/1.1 and HTTP/2, with failurePolicy Fail and
- * Ignore. Objects that Fail forbids are not stored, and no request waits longer than the timeout.
- * The server runs in a separate process. Its event loop must not be blocked, and its memory use
- * must stay limited.
+ * Ignore. If failurePolicy Fail forbids an object, the object is not stored. No request waits
+ * longer than the timeout. The server runs in a separate process. Its event loop must not be
+ * blocked, and its memory use must stay limited.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -2,8 +2,8 @@
  * Runs the commands on the first screen of README.md as a new user would: `node
  * test/integration/docs/first-screen.ts`. Runs the commands in a fresh checkout, with only npm and
  * Node of this machine on the PATH. Then sends a request to the server. The script needs the npm
- * registry. If root runs it, it switches to another user; otherwise it uses an empty home folder.
- * It fails if the first screen is incomplete or a command fails.
+ * registry. If root runs the script, the script switches to another user. Otherwise, the script
+ * uses an empty home folder. The script fails if the first screen is incomplete or a command fails.
  *
  *   --node FILE   the Node on the PATH; default: that of this process
  */

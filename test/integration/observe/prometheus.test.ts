@@ -96,7 +96,8 @@ async function startPrometheus({
 }
 
 /**
- * Sends reads, writes, watches, and requests that are rejected or time out, until it is disposed.
+ * Sends reads, writes, watches, and requests that are rejected or time out. Stops when the returned
+ * value is disposed of.
  */
 function keepAsking(client: Client, stranger: Client): Disposable {
   let isOver = false

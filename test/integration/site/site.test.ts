@@ -98,7 +98,7 @@ test('the search finds the page of a flag', async () => {
   await page.waitForURL(/\.html#/)
 })
 
-test('the switch turns dark colors on, also for later pages', async () => {
+test('the switch turns on dark colors for the current page and for later pages', async () => {
   await using context = await openContext(widths.desktop)
   const page = await context.newPage()
   await page.goto(`${site.url}/start.html`)
@@ -136,7 +136,7 @@ async function faultsOf(
     if (['error', 'warning'].includes(message.type())) faults.push(`${path}: ${message.text()}`)
   })
   page.on('requestfailed', (request) => {
-    // The next page cancels requests of this one, such as those for pages that are linked.
+    // Opening the next page cancels requests of the current page, such as those for linked pages.
     const reason = request.failure()?.errorText
     if (reason !== 'net::ERR_ABORTED') faults.push(`${path}: ${request.url()}: ${reason}`)
   })

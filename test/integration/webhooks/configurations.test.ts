@@ -1,5 +1,5 @@
 /**
- * Tests webhook configurations as objects, and when they take effect. They are Kubernetes' e2e
+ * Tests webhook configurations as objects, and when they take effect. The tests are Kubernetes' e2e
  * tests ([sig-api-machinery] AdmissionWebhook … [Conformance], webhook.go of v1.33.4). There, the
  * webhook is a Pod; here, it is a server on this machine. All tests except the first run for both
  * types of webhooks. These are the original tests and their counterparts:
@@ -54,7 +54,10 @@ const types: Readonly<Record<string, Type>> = {
 const hasFirst = ({ versions }: Fields): boolean =>
   itemsOf(versions).some(({ version }) => version === 'v1')
 
-suite('webhook configurations', { concurrency: true, timeout: 300_000 }, () => {
+suite('webhook configurations can be written and take effect', {
+  concurrency: true,
+  timeout: 300_000,
+}, () => {
   test('discovery contains both types of webhook configurations', async () => {
     const group = 'admissionregistration.k8s.io'
     const { body: all } = await fixture().call({ path: '/apis' })

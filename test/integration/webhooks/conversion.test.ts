@@ -1,5 +1,5 @@
 /**
- * Tests conversion webhooks and extension servers. They are Kubernetes' e2e tests
+ * Tests conversion webhooks and extension servers. The tests are Kubernetes' e2e tests
  * ([sig-api-machinery] … [Conformance] of v1.33.4). There, the server is a Pod; here, it runs on
  * this machine. These are the original tests and their counterparts:
  *
@@ -76,7 +76,10 @@ const inSecond = ({ group }: Custom): Fields => ({
 const namesIn = ({ body }: Answer): unknown[] => itemsOf(body['items']).map(nameOf).toSorted()
 const nameOf = ({ metadata }: Fields): string => textOf(fieldsOf(metadata)['name'])
 
-suite('conversion webhooks and extension servers', { concurrency: true, timeout: 300_000 }, () => {
+suite('conversion webhooks and extension servers are called', {
+  concurrency: true,
+  timeout: 300_000,
+}, () => {
   for (const reach of ['url', 'service'] as const) {
     test(`an object is read in the other version, with a webhook that is configured by ${reach}`, async () => {
       await using scope = await Scope.begin(fixture())

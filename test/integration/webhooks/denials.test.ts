@@ -1,5 +1,5 @@
 /**
- * Tests webhooks that deny writes. They are Kubernetes' e2e tests ([sig-api-machinery]
+ * Tests webhooks that deny writes. The tests are Kubernetes' e2e tests ([sig-api-machinery]
  * AdmissionWebhook … [Conformance], webhook.go of v1.33.4). There, the webhook is a Pod; here, it
  * is a server on this machine. These are the original tests and their counterparts:
  *
@@ -36,7 +36,7 @@ const withMark =
   (mark: string) =>
   (object: Fields): Fields => ({ ...object, data: { ...dataOf(object), 'webhook-test': mark } })
 
-suite('webhooks that deny writes', { concurrency: true, timeout: 300_000 }, () => {
+suite('webhooks can deny writes', { concurrency: true, timeout: 300_000 }, () => {
   for (const reach of ['url', 'service'] as const) {
     test(`a webhook that is configured by ${reach} denies pods and config maps`, () =>
       refusesPodsAndConfigMaps(reach))

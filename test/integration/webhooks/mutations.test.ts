@@ -1,5 +1,5 @@
 /**
- * Tests webhooks that change writes. They are Kubernetes' e2e tests ([sig-api-machinery]
+ * Tests webhooks that change writes. The tests are Kubernetes' e2e tests ([sig-api-machinery]
  * AdmissionWebhook … [Conformance], webhook.go of v1.33.4). There, the webhook is a Pod; here, it
  * is a server on this machine. These are the original tests and their counterparts:
  *
@@ -38,7 +38,7 @@ async function mutateWidgets(scope: Scope, { group }: Custom): Promise<void> {
   ])
 }
 
-suite('webhooks that change writes', { concurrency: true, timeout: 300_000 }, () => {
+suite('webhooks can change writes', { concurrency: true, timeout: 300_000 }, () => {
   test('the second webhook receives the changes of the first', async () => {
     await using scope = await Scope.begin(fixture())
     await scope.register(mutating, [

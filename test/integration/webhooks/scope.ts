@@ -1,6 +1,6 @@
 /**
  * The objects of one test: a namespace, webhooks that match only its contents, and custom
- * resources. Configurations and definitions are deleted when the scope is disposed.
+ * resources. Configurations and definitions are deleted when the scope is disposed of.
  */
 import assert from 'node:assert/strict'
 import { type Fields, textOf } from '../../../src/api/object.ts'

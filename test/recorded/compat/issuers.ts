@@ -136,7 +136,7 @@ function signatureOf(signed: Buffer, alg: string, key: KeyObject): Buffer {
     case 'RS':
       return sign(digest, signed, key)
     case 'PS':
-      return sign(digest, signed, { key, padding: 6, saltLength: -1 }) // RSA_PKCS1_PSS_PADDING, as long as the digest
+      return sign(digest, signed, { key, padding: 6, saltLength: -1 }) // padding 6 is PSS; the salt is as long as the digest
     case 'ES':
       return sign(digest, signed, { key, dsaEncoding: 'ieee-p1363' })
     default:

@@ -34,7 +34,7 @@ const refused: [string, string[], RegExp][] = [
 ]
 
 for (const [name, argv, message] of refused) {
-  void test(`refused: ${name}`, () => {
+  void test(`the command line is refused: ${name}`, () => {
     assert.throws(
       () => parseOptions(argv),
       (error) => error instanceof UsageError && message.test(error.message),

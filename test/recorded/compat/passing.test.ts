@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { addIds, readIds } from './passing.ts'
 
-void test('the list stays sorted, keeps its header and never shrinks', () => {
+void test('the list of passing scenarios stays sorted, keeps its header and never shrinks', () => {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-passing-'))
   const path = join(directory, 'passing.txt')
   try {
@@ -19,6 +19,6 @@ void test('the list stays sorted, keeps its header and never shrinks', () => {
   }
 })
 
-void test('the error for a missing list names the file', () => {
+void test('the error for a missing list of passing scenarios names the file', () => {
   assert.throws(() => readIds('/nowhere/list.txt'), /\/nowhere\/list\.txt/)
 })
