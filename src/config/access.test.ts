@@ -188,7 +188,7 @@ kind: AuthenticationConfiguration
 jwt: [{issuer: {url: "https://a.example.org", audiences: [${audience}]}, claimMappings: {username: {claim: sub, prefix: ""}}}]
 `
 
-test('the anonymous setting of a file is stored separately from --anonymous-auth, for reloads of the file', async () => {
+test('the anonymous setting of an AuthenticationConfiguration file is stored separately from --anonymous-auth, for reloads of the file', async () => {
   const path = write('no-anonymous.yaml', issuerFor('a'))
   const { anonymous, file } = readAccess({ 'authentication-config': path }).authentication
   assert.deepEqual(anonymous, { isEnabled: true, paths: [] }, 'as set by the flag')
@@ -259,7 +259,7 @@ const authorizationOf = (list: string): string =>
 const hookOf = (connection: string): string =>
   `{type: Webhook, name: hook, webhook: {timeout: 1s, subjectAccessReviewVersion: v1, failurePolicy: Deny, connectionInfo: {${connection}}}}`
 
-/** Reads a file with one list of authorizers, then reloads it with another list. */
+/** Reads a file with one list of authorizers, and then reloads the file with another list. */
 async function reloadAuthorization(
   initial: string,
   changed: string,
@@ -280,7 +280,7 @@ const [node, rbac, abac, all] = ['Node', 'RBAC', 'ABAC', 'AlwaysAllow'].map(
   (type) => `{type: ${type}, name: ${type.toLowerCase()}}`,
 )
 
-test('a reloaded file must contain all authorizers except webhooks', async () => {
+test('a reloaded AuthorizationConfiguration file must contain all authorizers except webhooks', async () => {
   const hook = hookOf(`type: KubeConfigFile, kubeConfigFile: ${kubeconfig}`)
   assert.ok('value' in (await reloadAuthorization(`${rbac}, ${hook}`, `${rbac}, ${all}`)))
   assert.deepEqual(await reloadAuthorization(`${rbac}, ${node}, ${abac}`, `${rbac}`), {
@@ -288,7 +288,7 @@ test('a reloaded file must contain all authorizers except webhooks', async () =>
   })
 })
 
-test('a reloaded file cannot add authorizers that have state', async () => {
+test('a reloaded AuthorizationConfiguration file cannot add authorizers that have state', async () => {
   for (const [type, added] of Object.entries({ Node: node, RBAC: rbac, ABAC: abac })) {
     assert.deepEqual(await reloadAuthorization(`${all}`, `${all}, ${added}`), {
       fault: `authorizer type ${type} is not allowed if it was not enabled at initial server startup`,
@@ -296,7 +296,7 @@ test('a reloaded file cannot add authorizers that have state', async () => {
   }
 })
 
-test('reloading a file reads its kubeconfigs again, and keeps the ABAC policies from startup', async () => {
+test('reloading an AuthorizationConfiguration file reads its kubeconfigs again, and keeps the ABAC policies from startup', async () => {
   const hook = hookOf(`type: KubeConfigFile, kubeConfigFile: ${kubeconfig}`)
   const read = await reloadAuthorization(`${abac}`, `${hook}, ${abac}`)
   assert.ok('value' in read)
@@ -416,7 +416,7 @@ test('if a flag is given under both of its names, the last value is used', () =>
   assert.equal(backoffOf(`${oldName}=1s`, `${name}=2s`, `${oldName}=3s`), 3000)
 })
 
-test('an allowed common name of a front proxy can contain a comma', () => {
+test('the allowed common name of a front proxy can contain a comma', () => {
   const authority = write('proxy-ca', createAuthority('proxy', Date.now()).certificatePem)
   const { authentication } = readAccess({
     'requestheader-client-ca-file': authority,

@@ -35,7 +35,7 @@ test('--admission-control is the complete list of plugins to run', () => {
   assert.deepEqual(running({ exactly: [] }), [])
 })
 
-test('the lists of plugins in the help text are those of kube-apiserver v1.33', () => {
+test('the help text contains the same lists of plugins as kube-apiserver v1.33', () => {
   assert.equal(
     pluginsOnByDefault,
     'NamespaceLifecycle, LimitRanger, ServiceAccount, TaintNodesByCondition, PodSecurity, Priority, DefaultTolerationSeconds, DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize, RuntimeClass, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction, DefaultIngressClass, PodTopologyLabels, MutatingAdmissionPolicy, MutatingAdmissionWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook, ResourceQuota',

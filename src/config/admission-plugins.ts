@@ -72,8 +72,8 @@ const absent: ReadonlySet<string> = new Set(
 const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
 
 /**
- * The enabled plugins. They include plugins that kube-apiserver would run with these flags, but
- * that Keelson does not implement.
+ * The enabled plugins. They include plugins that kube-apiserver would run with these flags but that
+ * Keelson does not implement.
  */
 export type AdmissionPlugins = {
   readonly isOn: (name: string) => boolean
@@ -82,8 +82,8 @@ export type AdmissionPlugins = {
 }
 
 /**
- * The values of the flags. Undefined means that a flag is not set, because an empty
- * `--admission-control` disables all plugins.
+ * The values of the flags. Undefined means that a flag is not set. This differs from an empty
+ * value, because an empty `--admission-control` disables all plugins.
  */
 export type PluginFlags = {
   readonly enabled: readonly string[] | undefined

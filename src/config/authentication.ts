@@ -44,7 +44,8 @@ export type AuthenticationFile = {
   /** The file content that is currently in use. */
   readonly bytes: Buffer
   /**
-   * The configuration from the file, without the flags. Reloads must not change `anonymous` in it.
+   * The configuration in the file, without the flags. When the file is reloaded, `anonymous` must
+   * not change.
    */
   readonly initial: AuthenticationConfiguration
 }
@@ -68,7 +69,7 @@ export function readAuthentication(
 ): AuthenticationConfig {
   const path = values.string('authentication-config')
   const oidc = readOidc(values, { gates, hasFile: path !== '' })
-  // Using the file together with --oidc-* flags is an error, which `readOidc` reports. As in
+  // If the file is used together with --oidc-* flags, `readOidc` reports an error. As in
   // kube-apiserver, the file is then not read.
   const file = path === '' || hasOidcFlags(values) ? null : readFile(values, path, gates)
   return {

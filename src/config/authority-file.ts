@@ -3,8 +3,8 @@ import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { readFlagFile } from './flag-file.ts'
 
 /**
- * Returns the bundle. If it cannot be used, reports an error and returns undefined. `purpose` is
- * the name of the bundle in kube-apiserver's messages.
+ * Returns the CA bundle. If the bundle cannot be used, reports an error and returns undefined.
+ * `purpose` is the name of the bundle in kube-apiserver's messages.
  */
 export function readAuthorityFile(
   faults: { readonly fault: (text: string) => void },

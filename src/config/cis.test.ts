@@ -22,8 +22,8 @@ const hasPlugin =
     admission.isOn(name)
 
 /**
- * Recommendations that can be tested on a configuration. If one does not hold by default, `flags`
- * lists the flags from SECURITY.md.
+ * Recommendations that can be tested on a configuration. If a recommendation does not hold by
+ * default, `flags` lists the flags from SECURITY.md.
  */
 const rows: {
   readonly [row: string]: { readonly holds: (config: Config) => boolean; readonly flags?: string[] }
@@ -65,7 +65,7 @@ const rows: {
 }
 
 for (const [row, { holds, flags }] of Object.entries(rows)) {
-  test(`CIS ${row} ${flags === undefined ? 'holds by default' : `holds with ${flags.join(' ')}`}`, () => {
+  test(`CIS recommendation ${row} ${flags === undefined ? 'holds by default' : `holds with ${flags.join(' ')}`}`, () => {
     assert.equal(holds(configOf()), flags === undefined)
     assert.ok(holds(configOf(...(flags ?? []))))
   })

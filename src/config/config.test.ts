@@ -41,7 +41,7 @@ const severalFlags = [
   '--goaway-chance=0',
 ]
 
-/** The expected configuration for `severalFlags`, without the sections that other tests cover. */
+/** The expected configuration for `severalFlags`. Sections that other tests cover are left out. */
 const configOfSeveralFlags = {
   storage: {
     store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
@@ -158,7 +158,7 @@ test('plugins, feature gates and APIs have the defaults of kube-apiserver', () =
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
 })
 
-test('the values of all flags are available as text', () => {
+test('the configuration contains the values of all flags as text', () => {
   const { flagValues } = configOf(...severalFlags)
   const shown = [
     'secure-port',
@@ -488,7 +488,7 @@ const refusals: readonly [string, RegExp][] = [
   ['--etcd-prefix', /^flag needs an argument: --etcd-prefix$/],
 ]
 for (const [flag, message] of refusals) {
-  test(`${flag} is refused`, () => {
+  test(`the flag ${flag} is refused`, () => {
     const faults = flag.startsWith('--etcd-servers')
       ? faultsOf(flag)
       : faultsOf(etcd, ...flag.split(' '))
@@ -533,7 +533,7 @@ function hintsOf(...args: readonly string[]): readonly string[] {
   return checked.kind === 'faults' ? checked.hints : []
 }
 
-test('errors that do not explain the fix come with hints', () => {
+test('if an error message does not explain the fix, a hint is added', () => {
   assert.match(hintsOf('--nope', etcd).join(), /keelson serve --help/)
   assert.match(hintsOf().join(), /--data-dir/)
   assert.match(hintsOf(etcd, '--tls-cert-file=/none').join(), /--tls-private-key-file is missing/)
@@ -567,7 +567,7 @@ test('a gate that does not exist in the emulated version gets no suggestion', ()
   assert.deepEqual(hintsOf(...gates, etcd), [])
 })
 
-test('errors and hints name the command, and suggest its own flags', () => {
+test('errors and hints for keelson dev name the command, and suggest its own flags', () => {
   const checked = checkArgs(['help', '--ephemerl', '--in-memory', etcd], {
     command: 'keelson dev',
     ownFlags: ['ephemeral'],

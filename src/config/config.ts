@@ -1,7 +1,7 @@
 /**
  * Converts flags and files to one validated Config. All errors are reported together, before the
- * server starts anything. If kube-apiserver reports the same error, the message is that of
- * kube-apiserver. Errors or their hints explain what to do.
+ * server starts any component. An error that kube-apiserver also reports has the same message. The
+ * message or its hint explains what to do.
  */
 import { isIP } from 'node:net'
 import type { TokenEntry } from '../api/user.ts'
@@ -42,7 +42,7 @@ import { readServices, type ServicesConfig } from './services.ts'
 import { readTuning, type TuningConfig } from './tuning.ts'
 import { Values } from './values.ts'
 
-/** Configuration of the storage: where objects are stored, and in which form. */
+/** Configuration of the storage: where objects are stored, and in which encoding. */
 export type StorageConfig = EtcdConfig & {
   /** If null, data in the database is not encrypted. */
   readonly encryption: EncryptionConfig | null
@@ -68,7 +68,7 @@ export type NetworkConfig = {
   readonly endpointAddress: string
   /** The host name of the server in discovery documents. Defaults to the advertised address. */
   readonly externalHost: string
-  /** If null, all connections are direct. */
+  /** The configuration of proxies for outgoing connections. If null, all connections are direct. */
   readonly egress: EgressConfig | null
 }
 
@@ -161,19 +161,19 @@ export type Config = {
   readonly authorization: AuthorizationConfig
   readonly admission: AdmissionPlugins &
     AdmissionConfig & {
-      /** Whether Pods can have privileged containers. */
+      /** Whether pods can have privileged containers. */
       readonly allowsPrivileged: boolean
     }
   readonly aggregation: {
     /**
-     * Whether webhooks and aggregated API servers behind a Service are called at its endpoints
-     * instead of its cluster IP.
+     * Whether a webhook or an aggregated API server behind a Service is called at the endpoints of
+     * the Service instead of its cluster IP.
      */
     readonly callsEndpoints: boolean
     /**
      * The files with the client certificate and key that this server presents to aggregated API
-     * servers. Null if no certificate is presented. As in kube-apiserver, this is the case unless
-     * both flags are set.
+     * servers. Null if no certificate is presented. As in kube-apiserver, no certificate is
+     * presented unless both flags are set.
      */
     readonly proxyClient: { readonly certificatePath: string; readonly keyPath: string } | null
   }
@@ -188,7 +188,7 @@ export type Config = {
 
 export type ConfigResult =
   | { readonly kind: 'config'; readonly config: Config; readonly warnings: readonly string[] }
-  /** The errors. `hints` explain how to fix errors whose messages do not. */
+  /** The errors. `hints` explain how to fix those errors whose messages do not explain it. */
   | {
       readonly kind: 'faults'
       readonly faults: readonly string[]
@@ -330,8 +330,8 @@ function flagValues(values: Values): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns the address for the endpoints of default/kubernetes, or an empty string if it is not
- * known before the server starts.
+ * Returns the address for the endpoints of default/kubernetes. Returns an empty string if the
+ * address is not known before the server starts.
  */
 const publicOf = (address: string): string =>
   isLoopback(address) || address === anyOf(address) || isIP(address) === 0 ? '' : address

@@ -25,8 +25,8 @@ export const ownControllers = [
 ] as const
 
 /**
- * Controllers that `*` does not include, as in kube-controller-manager. They must be named to run.
- * Bootstrap tokens need them.
+ * Controllers that `*` does not include, as in kube-controller-manager. They run only if they are
+ * named. Bootstrap tokens need them.
  */
 const offByDefault: ReadonlySet<string> = new Set([
   'bootstrap-signer-controller',
@@ -81,7 +81,10 @@ const otherControllers: ReadonlySet<string> = new Set(
 export const controllersHelp = `Controllers of kube-controller-manager to run in this server, for clusters without a kube-controller-manager: NAME, \
 -NAME to exclude a controller, or * for all. They do not run while a kube-controller-manager holds its Lease. Default: none; with keelson dev: all. Available controllers: ${ownControllers.join(', ')}. The value * does not include ${[...offByDefault].join(', ')}.`
 
-/** Short names, most of them kubectl's, that are too short for a suggestion by edit distance. */
+/**
+ * Short names, mostly those of kubectl. They are too short to find a similar name by edit distance,
+ * so this table maps each of them to a name.
+ */
 const shortNames: ReadonlyMap<string, string> = new Map([
   ['gc', 'garbage-collector'],
   ['ns', 'namespace'],
@@ -92,7 +95,7 @@ const shortNames: ReadonlyMap<string, string> = new Map([
 
 /** Returns hints for an unknown name: a similar name, and the list of all names. */
 function hintsFor(given: string): readonly string[] {
-  // Names are compared without their common ending, which would make all of them look similar.
+  // Compare names without their common ending, which would make all of them look similar.
   const name = shortNames.get(given) ?? given.replace(/-cont\w*$/, '')
   const names = ownControllers.map((one) => one.replace(/-controller$/, ''))
   const meant = didYouMean(name, names, (one) => `${one}-controller`)

@@ -5,7 +5,7 @@ import { parseCsv } from './csv.ts'
 const bare = 'bare " in non-quoted-field'
 const wrong = 'extraneous or missing " in quoted-field'
 
-/** Inputs and the results of Go's encoding/csv for them. */
+/** Inputs, each with the result of Go's encoding/csv for this input. */
 const cases: readonly (readonly [string, ReturnType<typeof parseCsv>])[] = [
   ['', { rows: [] }],
   ['\n\r\n', { rows: [] }],

@@ -11,7 +11,7 @@ export const MINOR = 33
 const OLDEST_MINOR = 31
 
 export type Emulation = {
-  /** The emulated minor version. If it equals MINOR, nothing is emulated. */
+  /** The emulated minor version. If it equals MINOR, no older version is emulated. */
   readonly minor: number
   /**
    * Whether a newer, more stable version of an API is also served if one of its older versions is
@@ -78,8 +78,8 @@ function readVersion(values: Values, given: string): number | undefined {
 }
 
 /**
- * The minor versions in which APIs were introduced. APIs that are older than all emulated versions
- * are not listed. `*` stands for all resources of a group version.
+ * The minor versions in which APIs were introduced. APIs that existed in all versions that can be
+ * emulated are not listed. `*` stands for all resources of a group version.
  */
 const introducedIn: { readonly [groupVersion: string]: { readonly [plural: string]: number } } = {
   'admissionregistration.k8s.io/v1alpha1': {
@@ -96,8 +96,8 @@ const introducedIn: { readonly [groupVersion: string]: { readonly [plural: strin
 }
 
 /**
- * Returns the minor version in which a resource was introduced, or 0 if it is older than all
- * versions that can be emulated.
+ * Returns the minor version in which a resource was introduced. Returns 0 if the resource existed
+ * in all versions that can be emulated.
  */
 export function introductionOf(groupVersion: string, plural: string): number {
   const row = Object.hasOwn(introducedIn, groupVersion) ? introducedIn[groupVersion] : undefined
@@ -106,7 +106,7 @@ export function introductionOf(groupVersion: string, plural: string): number {
 
 /**
  * Returns the minor version in which all resources of a group version were introduced. Returns 0 if
- * some of them are older than all versions that can be emulated.
+ * one of them existed in all versions that can be emulated.
  */
 export const versionIntroductionOf = (groupVersion: string): number =>
   introductionOf(groupVersion, '*')

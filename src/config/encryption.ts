@@ -25,7 +25,7 @@ export type EncryptionConfig = {
   readonly reloaded: Buffer | null
 }
 
-/** Reads the configuration. Returns null if nothing is encrypted. */
+/** Reads the configuration. Returns null if no resources are encrypted. */
 export function readEncryption(
   values: Pick<Values<EncryptionFlagName>, 'string' | 'boolean' | 'fault'>,
   gates: Gates,

@@ -18,7 +18,7 @@ test('docs/gates.md explains each gate that can be set in kube-apiserver but has
   assert.deepEqual(reported.toSorted(), unchanged.toSorted())
 })
 
-test('locked gates are reported with their locked value', () => {
+test('locked gates are reported with their locked value in the list of all gates', () => {
   const shown = new Map(parseFeatureGates([]).gates.all.map(({ name, isOn }) => [name, isOn]))
   for (const { names, isLocked, isOnByDefault } of gateRows) {
     for (const name of isLocked ? names : []) assert.equal(shown.get(name), isOnByDefault, name)

@@ -29,9 +29,10 @@ export type ParsedGates = {
 }
 
 /**
- * Feature gates that Keelson supports. Two of them have no effect: Keelson always behaves as if
- * ListFromCacheSnapshot were on, and InPlacePodVerticalScalingAllocatedStatus affects only the
- * kubelet. docs/gates.md explains the gates that are not listed here.
+ * Feature gates that Keelson supports. docs/gates.md explains the gates that are not listed here.
+ *
+ * Two of the listed gates have no effect: Keelson always behaves as if ListFromCacheSnapshot were
+ * on, and InPlacePodVerticalScalingAllocatedStatus affects only the kubelet.
  */
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
@@ -132,7 +133,7 @@ export const gateHelp = (): string[] =>
     )
     .toSorted()
 
-/** Returns the values of --feature-gates that set one supported gate. */
+/** Returns the values of --feature-gates that set a single supported gate. */
 export const gateChoices = (): string[] =>
   settableGates()
     .flatMap(([name]) => [`${name}=false`, `${name}=true`])
@@ -142,8 +143,8 @@ const settableGates = (): [string, Gate][] =>
   gatesOf(gateRows).filter(([name, { isLocked }]) => !isLocked && gatesActedOn.includes(name))
 
 /**
- * Gates of features that Keelson does not have. Enabling such a gate is refused, and AllAlpha does
- * not enable it.
+ * Gates of features that Keelson does not have. It is an error to enable such a gate, and AllAlpha
+ * does not enable it.
  */
 export const unsupportedGates: ReadonlySet<string> = new Set([
   'LoggingAlphaOptions',

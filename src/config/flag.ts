@@ -1,4 +1,4 @@
-/** The type of the value of a flag. A file or a folder is given by its path. */
+/** The type of a flag's value. A file or a folder is specified by its path. */
 export type FlagType =
   | 'string'
   | 'file'
@@ -12,11 +12,12 @@ export type FlagType =
   | 'float'
 
 /**
- * A behavior that changes if Keelson replaces kube-apiserver. docs/differences.md has the reason.
+ * A behavior that changes when Keelson replaces kube-apiserver. docs/differences.md gives the
+ * reason.
  */
 export type FlagSwap = {
   /**
-   * The values of the flag for which the behavior changes. `unset` means that the flag is not set.
+   * The values of the flag with which the behavior changes. `unset` means that the flag is not set.
    */
   readonly when: 'unset' | RegExp
   readonly change: string
@@ -30,8 +31,8 @@ export type Flag = {
   /** The default value in the form shown in the help text. Undefined if the flag has no default. */
   readonly default?: string
   /**
-   * The accepted values of the flag, or of the elements of its list. Set only if there are few of
-   * them.
+   * The accepted values of the flag, or of the items of its list. Set only if there are few
+   * accepted values.
    */
   readonly choices?: readonly string[]
   readonly help: string
@@ -41,6 +42,6 @@ export type Flag = {
   readonly refused?: string
   /** The last part of the deprecation warning, with the text of kube-apiserver. */
   readonly deprecated?: string
-  /** The values for which the flag works differently than in kube-apiserver. */
+  /** The values with which the flag has a different effect than in kube-apiserver. */
   readonly swap?: readonly FlagSwap[]
 }

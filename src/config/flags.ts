@@ -1,8 +1,9 @@
 /**
- * The flags of `keelson serve`. Parsing, validation and the help text all use this table. It
- * contains every flag of kube-apiserver. For a flag that has no effect or accepts only its default,
- * it states the reason. Defaults are those of kube-apiserver, except for the differences in
- * docs/differences.md.
+ * The flags of `keelson serve`. Parsing, validation and the help text all use this table.
+ *
+ * The table contains every flag of kube-apiserver. For a flag that has no effect or accepts only
+ * its default, it states the reason. Defaults are those of kube-apiserver, except for the
+ * differences in docs/differences.md.
  */
 import { pluginOrder, pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'

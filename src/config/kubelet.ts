@@ -12,7 +12,10 @@ export type KubeletConfig = {
    * are not verified, as in kube-apiserver.
    */
   readonly caPem: string | null
-  /** The client certificate of this server. If null, it presents no certificate. */
+  /**
+   * The client certificate that this server presents to kubelets. If null, the server presents no
+   * certificate.
+   */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
   /** Port of a kubelet whose Node does not specify a port. */
   readonly port: number
@@ -46,8 +49,8 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
 }
 
 /**
- * Returns the contents of the files. As in kube-apiserver, it stops at the first file that cannot
- * be read.
+ * Returns the contents of the files. As in kube-apiserver, reading stops at the first file that
+ * cannot be read.
  */
 function readFiles(values: Values): readonly string[] {
   const texts: string[] = []

@@ -4,13 +4,13 @@ import type { Values } from './values.ts'
 
 export type MemoryConfig = {
   /**
-   * Maximum total size in bytes of requests and responses in memory. If null, it is a fraction of
-   * the memory available to the process.
+   * Maximum total size in bytes of requests and responses in memory. If null, the maximum is a
+   * fraction of the memory available to the process.
    */
   readonly requestBytesMax: number | null
   /**
-   * Maximum size of the cache in bytes. If null, it is a fraction of the memory limit of the
-   * process, or unlimited if the process has no memory limit.
+   * Maximum size of the cache in bytes. If null, the maximum is a fraction of the memory limit of
+   * the process. If the process has no memory limit, the cache is then unlimited.
    */
   readonly cacheBytesMax: number | null
 }

@@ -42,8 +42,8 @@ function readAllowedLabels(values: Values, warn: (text: string) => void): Allowe
 }
 
 /**
- * Parses pairs of the form `metric,label=value,value`. Several pairs form a line of CSV. Each of
- * them must be quoted, because it contains commas.
+ * Parses pairs of the form `metric,label=value,value`. Several pairs form a line of CSV. Each pair
+ * must be quoted, because it contains commas.
  */
 function readFlag(values: Values): AllowedLabels {
   const allowed = new Map<string, ReadonlySet<string>>()

@@ -60,7 +60,7 @@ function refuseOverlaps(values: Values, jwt: readonly JwtAuthenticator[]): void 
 
 /**
  * Converts the flags to an authenticator of an AuthenticationConfiguration. Returns undefined if
- * they are invalid.
+ * the flags are invalid.
  */
 function readIssuerFields(values: Values): Fields | undefined {
   const caPath = values.string('oidc-ca-file')

@@ -14,15 +14,16 @@ export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
 export type NamedCommand = {
   /** The words that the user typed, such as `keelson dev`. */
   readonly command: string
-  /** The flags that the command has besides those in the table. */
+  /** The flags that the command has in addition to those in the flag table. */
   readonly ownFlags: readonly string[]
 }
 
 export const serveCommand: NamedCommand = { command: 'keelson serve', ownFlags: [] }
 
 /**
- * Names that flags have in other servers, with the flags of Keelson for the same purpose. They are
- * too different for a suggestion by edit distance. A command suggests the first one that it has.
+ * Names that flags have in other servers, each with the flags of Keelson for the same purpose. The
+ * names are too different to find a similar name by edit distance. A command suggests the first of
+ * the flags that it has.
  */
 const replacements: ReadonlyMap<string, readonly string[]> = new Map([
   ['address', ['bind-address']],
@@ -73,7 +74,7 @@ export function parseArgs(
     } else {
       faults.push(`unknown flag: --${given}`)
       hints.push(...suggestionFor(name, ownFlags))
-      // The next argument can be the value of the unknown flag. In this case, it must not cause
+      // The next argument can be the value of the unknown flag. Skip it, so that it does not cause
       // another error.
       if (inline === undefined && rest[0]?.startsWith('-') === false) rest.shift()
     }
@@ -86,7 +87,7 @@ const dashed = (name: string): string => `--${name}`
 
 function suggestionFor(name: string, ownFlags: readonly string[]): string[] {
   const names = [...ownFlags, ...Object.keys(flags)]
-  // limit: a name has only a few replacements, so the flags are searched only a few times
+  // limit: a name has only a few replacements, so the flags are searched only a few times.
   const known = replacements.get(name)?.find((one) => names.includes(one))
   const found =
     known === undefined ? didYouMean(name, names, dashed) : `did you mean ${dashed(known)}?`

@@ -79,8 +79,8 @@ export function parseRuntimeConfig(
 }
 
 /**
- * Whether a resource is served when a version is emulated. Resources that were introduced later are
- * not served, unless a flag permits them.
+ * Whether the emulated version has a resource. Resources that were introduced later are not served,
+ * unless a flag permits them.
  */
 function isServedThen(
   resource: ResourceId,
@@ -93,8 +93,8 @@ function isServedThen(
   const isNamed = values.get(`${groupVersion}/${resource.plural}`) ?? values.get(groupVersion)
   if (emulation.isRuntimeConfigForwardCompatible && isNamed === true) return true
   if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
-  // This version is also served if a lower version of the resource (`isLess`), other than an alpha
-  // version, is served.
+  // This version is also served if a lower version of the resource (`isLess`) that is not an alpha
+  // version is served.
   const older = (versionsOf[resource.group] ?? []).filter((version) =>
     isLess(version, resource.version),
   )
@@ -104,7 +104,7 @@ function isServedThen(
   })
 }
 
-/** Returns errors about APIs that the flag enables, but that the emulated version does not have. */
+/** Returns errors about APIs that the flag enables but that the emulated version does not have. */
 function tooNew(values: ReadonlyMap<string, boolean>, emulation: Emulation): string[] {
   if (emulation.isRuntimeConfigForwardCompatible) return []
   const hint = 'Consider setting --runtime-config-emulation-forward-compatible=true'
@@ -139,7 +139,8 @@ function isLess(one: string, other: string): boolean {
 }
 
 /**
- * Whether a resource is enabled, by the flag or by default. The most specific key takes precedence.
+ * Whether a resource is enabled, by the flag or by default. If several keys of the flag match, the
+ * most specific key is used.
  */
 function isServed(
   { group, version, plural }: ResourceId,

@@ -93,8 +93,8 @@ function readEndpoint(values: Values, gates: Gates): string {
   if (values.string('service-account-signing-key-file') !== '') {
     const both = 'service-account-signing-key-file and service-account-signing-endpoint'
     values.fault(`${both} are mutually exclusive and cannot be set at the same time`)
-    // As in kube-apiserver, this error ends the validation of the flags that conflict with an
-    // external signer.
+    // As in kube-apiserver, after this error the other flags that conflict with an external signer
+    // are not validated.
     return endpoint
   }
   if (values.isGiven('service-account-key-file')) {
@@ -126,8 +126,8 @@ function checkIssuers(values: Values): void {
 }
 
 /**
- * Returns the signing key. If it cannot be used, reports an error and returns an empty string. Also
- * returns an empty string if there is no key.
+ * Returns the signing key, or an empty string if no key is configured. If the key cannot be used,
+ * reports an error and returns an empty string.
  */
 function readSigningKeyFile(values: Values): string {
   const path = values.string('service-account-signing-key-file')

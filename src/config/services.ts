@@ -10,8 +10,8 @@ export type ServicesConfig = {
    */
   readonly ranges: readonly Cidr[]
   /**
-   * Where allocated addresses are recorded: in IPAddress objects, in bitmaps as in older servers,
-   * or in both.
+   * How allocated addresses are recorded: in IPAddress objects, in bitmaps as in older servers, or
+   * in both.
    */
   readonly addressesIn: 'objects' | 'objects and records' | 'records'
   readonly nodePorts: { readonly first: number; readonly last: number }
@@ -26,12 +26,12 @@ export type ServicesConfig = {
 /** The default range of kube-apiserver. */
 const defaultRange = '10.0.0.0/24'
 /**
- * Minimum number of host bits in a range. It leaves room for the network address, the broadcast
- * address, the Service kubernetes, and some addresses for other Services.
+ * Minimum number of host bits in a range. Such a range has room for the network address, the
+ * broadcast address, the Service kubernetes, and some addresses for other Services.
  */
 const HOST_BITS_MIN = 3
 /**
- * Maximum number of host bits in a range that is recorded in a bitmap. This allows a million
+ * Maximum number of host bits in a range that is recorded in a bitmap. Such a range has a million
  * addresses.
  */
 const RECORDED_HOST_BITS_MAX = 20
@@ -149,8 +149,8 @@ function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
 function readEndpoints(values: Values): ServicesConfig['endpoints'] {
   const type = values.string('endpoint-reconciler-type')
   // The type master-count is treated like lease. With master-count, kube-apiserver expects a fixed
-  // number of API servers and removes excess endpoints; leases remove the endpoints of stopped
-  // servers sooner.
+  // number of API servers and removes the endpoints that exceed this number. Leases remove the
+  // endpoints of stopped servers sooner.
   if (!/^(lease|none|master-count)$/.test(type)) {
     values.fault(
       `Reconciler not implemented: ${type}`,

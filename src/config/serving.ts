@@ -50,7 +50,7 @@ const GOAWAY_CHANCE_MAX = 0.02
 const ORIGIN_STEPS_MAX = 1_500_000
 
 export function readServing(values: Values): ServingConfig {
-  // The result is not used, because the flag has no effect. However, an invalid value is reported.
+  // The flag has no effect, so its value is not used. However, an invalid value is reported.
   values.boolean('permit-address-sharing')
   return {
     goawayChance: readGoawayChance(values),
@@ -103,8 +103,8 @@ function readOrigins(values: Values): Pattern[] {
 
 /** Returns the compiled pattern, or an error message if it is invalid. */
 function readOrigin(text: string): Pattern | string {
-  // Every Origin header is matched on the event loop. A pattern that takes milliseconds to match is
-  // not a pattern for a host name.
+  // Refuse long patterns, because every Origin header is matched on the event loop. A pattern that
+  // takes milliseconds to match is not a pattern for a host name.
   if (isLongPattern(text)) return 'regular expression is too long'
   const pattern = compilePattern(text)
   if (pattern instanceof CelError) return pattern.message

@@ -29,8 +29,8 @@ export type SigningConfig = {
 }
 
 /**
- * For each signer: the middle part of its flag names, and its name in kube-controller-manager's
- * errors.
+ * For each signer: the middle part of the names of its flags, and its name in
+ * kube-controller-manager's errors.
  */
 const perSigner = [
   {
@@ -142,7 +142,7 @@ function readPair(
   const keyPem = readFlagFile(values, keyPath)
   if (certificatePem === undefined || keyPem === undefined) return []
   try {
-    // The constructor throws if it cannot use the certificate and key.
+    // The constructor throws an error if it cannot use the certificate and key.
     void new SigningAuthority(certificatePem, keyPem)
   } catch (error) {
     const why = messageOf(error)

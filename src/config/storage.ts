@@ -15,7 +15,7 @@ export type StoreConfig =
     }
   /** Objects are stored in a SQLite file in this folder. */
   | { readonly kind: 'sqlite'; readonly folder: string }
-  /** Objects are kept in memory and lost when the process ends. */
+  /** Objects are stored only in memory, and are lost when the process ends. */
   | { readonly kind: 'memory' }
 
 /** A resource and the etcd servers that store its objects. */
@@ -39,8 +39,8 @@ export type EtcdConfig = {
 const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
   ['application/json', 'json'],
   ['application/vnd.kubernetes.protobuf', 'protobuf'],
-  // For YAML, objects are stored as JSON, which is valid YAML and which every API server can
-  // decode.
+  // With the value application/yaml, objects are stored as JSON. JSON is valid YAML, and every API
+  // server can decode it.
   ['application/yaml', 'json'],
 ])
 
@@ -111,7 +111,7 @@ const storeKinds = ['etcd', 'sqlite', 'memory'] as const
 const isStoreKind = (name: string): name is StoreConfig['kind'] =>
   storeKinds.some((kind) => kind === name)
 
-/** Reads --store. If it is not set, --etcd-servers and --data-dir determine the store. */
+/** Reads --store. If the flag is not set, --etcd-servers and --data-dir determine the store. */
 function readStore(values: Values): StoreConfig {
   const servers = values.slice('etcd-servers').map(withScheme)
   const folder = values.string('data-dir')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseCsv } from './csv.ts'
 import { parseTokenFile } from './token-file.ts'
 
-test('fields are read literally, and quotes can enclose only whole fields', () => {
+test('the fields of a token file are read literally, and quotes can enclose only whole fields', () => {
   const table: [string, readonly (readonly string[])[]][] = [
     ['', []],
     ['a,b', [['a', 'b']]],
@@ -14,7 +14,7 @@ test('fields are read literally, and quotes can enclose only whole fields', () =
   for (const [text, rows] of table) assert.deepEqual(parseCsv(text), { rows }, JSON.stringify(text))
 })
 
-test('quotes inside a field are errors', () => {
+test('quotes inside a field of a token file are errors', () => {
   const table: [string, string][] = [
     ['a,b"c\n', 'parse error on line 1, column 4: bare " in non-quoted-field'],
     ['a\n"b"c\n', 'parse error on line 2, column 3: extraneous or missing " in quoted-field'],

@@ -1,6 +1,6 @@
 /**
- * Reads flags for sizes and intervals, and validates the flags that have no effect or are not
- * supported. Their values are validated as in kube-apiserver.
+ * Reads flags for sizes and intervals. Also validates the values of flags that have no effect or
+ * are not supported, as in kube-apiserver.
  */
 import { tuningFlags } from './tuning-flags.ts'
 import type { Values } from './values.ts'

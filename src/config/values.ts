@@ -19,8 +19,8 @@ export class Values<Name extends string = FlagName> {
   readonly hints: string[] = []
   readonly #table: FlagTable<Name>
   /**
-   * The keys are strings instead of `Name`, so that callers can pass the values of more flags than
-   * `Name` lists.
+   * The keys are strings instead of `Name`, so that callers can pass a map with the values of
+   * further flags.
    */
   readonly #raw: ReadonlyMap<string, readonly string[]>
 
@@ -39,8 +39,8 @@ export class Values<Name extends string = FlagName> {
   }
 
   /**
-   * Whether `name` is set, and `other` is not set or comes before it on the command line. If both
-   * flags are names of the same setting, the last one takes precedence.
+   * Whether `name` is set, and `other` is not set or comes before it on the command line. Use this
+   * for two flags that are names of the same setting, where the last one takes precedence.
    */
   isGivenAfter(name: Name, other: Name): boolean {
     const names = [...this.#raw.keys()]
@@ -57,7 +57,10 @@ export class Values<Name extends string = FlagName> {
     this.#refuse(name, why)
   }
 
-  /** Returns the last value of the flag, or its default, or an empty string if it has neither. */
+  /**
+   * Returns the last value of the flag, or its default. If the flag has neither, returns an empty
+   * string.
+   */
   string(name: Name): string {
     return this.#raw.get(name)?.at(-1) ?? this.#table[name].default ?? ''
   }
@@ -72,8 +75,8 @@ export class Values<Name extends string = FlagName> {
   }
 
   /**
-   * Returns all values like `list`, but parsed like list flags in Go: each value is a line of CSV,
-   * and empty elements are kept.
+   * Returns all values like `list`, but parsed as Go parses its list flags: each value is a line of
+   * CSV, and empty elements are kept.
    */
   slice(name: Name): string[] {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
@@ -115,8 +118,8 @@ export class Values<Name extends string = FlagName> {
   }
 
   /**
-   * Like `integer`, but for flags that are parsed by Go's flag package. Its errors are less
-   * detailed.
+   * Like `integer`, but for flags that are parsed by Go's flag package. The errors of this package
+   * are less detailed.
    */
   plainInteger(name: Name): number {
     const value = parseGoInteger(this.string(name))

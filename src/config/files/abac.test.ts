@@ -4,7 +4,7 @@ import { readAbacPolicy } from './abac.ts'
 
 const version = 'abac.authorization.kubernetes.io/v1beta1'
 
-test('in the current version, a line without a kind is refused', () => {
+test('in the current version of ABAC policies, a line without a kind is refused', () => {
   const line = JSON.stringify({
     apiVersion: version,
     spec: { user: 'a', resource: '*', namespace: '*' },
@@ -14,7 +14,7 @@ test('in the current version, a line without a kind is refused', () => {
   })
 })
 
-test('absent fields stay empty in the current version, and match everything in the unversioned format', () => {
+test('absent fields of ABAC policies stay empty in the current version, and match everything in the unversioned format', () => {
   const rule = {
     user: 'a',
     group: '',
@@ -37,6 +37,6 @@ test('absent fields stay empty in the current version, and match everything in t
   ])
 })
 
-test('a byte order mark before a comment is skipped', () => {
+test('a byte order mark before a comment in an ABAC policy file is skipped', () => {
   assert.deepEqual(readAbacPolicy('\ufeff# policies\r\n\r\n', '/p'), { rules: [], warnings: [] })
 })

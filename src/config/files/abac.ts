@@ -1,6 +1,6 @@
 /**
- * Reads the file of `--authorization-policy-file`. Each line is an ABAC policy. Its version is
- * abac.authorization.kubernetes.io/v1beta1, or it is unversioned (v0 in kube-apiserver).
+ * Reads the file of `--authorization-policy-file`. Each line is an ABAC policy. A policy has the
+ * version abac.authorization.kubernetes.io/v1beta1, or is unversioned (v0 in kube-apiserver).
  */
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { authenticatedGroup } from '../../api/user.ts'
@@ -11,11 +11,13 @@ import { abacScheme } from './schemes.ts'
 const LINE_BYTES_MAX = 64 * 1024 - 1
 
 /**
- * A rule. `*` matches everything; any other value matches only itself. In addition, a
- * nonResourcePath can end in `*` to match all paths with that prefix. An empty apiGroup means the
- * core group. An empty namespace matches requests without a namespace: those for cluster-scoped
- * resources and for all namespaces. An empty resource or nonResourcePath matches no request. An
- * empty user or group is not compared, but a rule without both matches no user.
+ * A rule. `*` matches everything; any other value matches only itself. A nonResourcePath can also
+ * end in `*`, to match all paths with that prefix.
+ *
+ * An empty apiGroup means the core group. An empty namespace matches requests without a namespace:
+ * those for cluster-scoped resources and for all namespaces. An empty resource or nonResourcePath
+ * matches no request. An empty user or group is not compared, but a rule in which both are empty
+ * matches no user.
  */
 export type AbacRule = {
   readonly user: string

@@ -62,7 +62,7 @@ function configurationsOf({ plugins }: Fields, folder: string): PluginConfigurat
 }
 
 /**
- * Plugins whose configuration can be the content of the file itself, without an
+ * Plugins whose configuration can be the whole content of the file, without an
  * AdmissionConfiguration around it. kube-apiserver still accepts this old format.
  */
 const unversionedPlugins: ReadonlySet<string> = new Set(['ImagePolicyWebhook', 'PodNodeSelector'])

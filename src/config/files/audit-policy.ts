@@ -31,7 +31,7 @@ export type AuditPolicy = {
   readonly omitsManagedFields: boolean
 }
 
-/** A rule. An empty list matches everything. */
+/** A rule of the audit policy. An empty list in a rule matches all values. */
 export type AuditRule = {
   readonly level: AuditLevel
   readonly users: readonly string[]
@@ -83,8 +83,8 @@ const lenient = (strictFault: string): string =>
   `Audit policy contains errors, falling back to lenient decoding: ${strictFault}`
 
 /**
- * Returns the error for a file without an apiVersion. kube-apiserver decodes it as its internal
- * version, which has other field names, and then rejects it.
+ * Returns the error for a file without an apiVersion. kube-apiserver decodes such a file as its
+ * internal version, which has other field names, and then rejects the file.
  */
 function internalFault(
   bytes: Buffer,
@@ -151,7 +151,10 @@ function urlFaults(url: string, path: string): FieldFault[] {
   return whys.map((why) => invalidValue(path, url, why))
 }
 
-/** Validates an item of `resources`. As in kube-apiserver, errors do not contain its index. */
+/**
+ * Validates an item of `resources`. As in kube-apiserver, errors do not contain the index of the
+ * item.
+ */
 function resourceFaults(
   { group: given, resources, resourceNames }: Fields,
   path: string,

@@ -61,8 +61,8 @@ export function readAuthenticationConfiguration(
 ): FileRead<AuthenticationConfiguration> {
   const read = readConfigFile(bytes, fileType({ ...options, disallowedIssuers: [] }))
   if ('fault' in read) return read
-  // Errors about disallowed issuers do not contain the index of the authenticator, because
-  // kube-apiserver reports them when it creates each authenticator.
+  // Errors about disallowed issuers do not contain the index of the authenticator. kube-apiserver
+  // reports these errors when it creates each authenticator.
   const overlaps = read.value.jwt.map(({ issuer }) =>
     issuerFaults(issuer, { path: 'issuer', disallowed: disallowedIssuers }),
   )
@@ -128,7 +128,7 @@ function isSameAnonymous(
 
 type CheckedValue<T> = { readonly value: T; readonly faults: readonly FieldFault[] }
 
-/** Validates the fields. The caller must not use the returned value if there are errors. */
+/** Validates the fields. If there are errors, the caller must not use the returned value. */
 export function checkAuthentication(
   { jwt, anonymous }: Fields,
   { gates, disallowedIssuers }: Pick<AuthenticationOptions, 'gates' | 'disallowedIssuers'>,

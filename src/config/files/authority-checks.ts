@@ -14,7 +14,7 @@ export class AuthorityChecks {
     if (!this.#prepared.has(pem)) this.#prepared.set(pem, await inSlices(check(pem)))
   }
 
-  /** Returns why a bundle cannot be used, or undefined if it can. */
+  /** Returns why a bundle cannot be used, or undefined if it can be used. */
   faultOf(pem: string): string | undefined {
     if (this.#prepared.has(pem)) return this.#prepared.get(pem)
     const steps = check(pem)

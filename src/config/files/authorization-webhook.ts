@@ -32,7 +32,10 @@ const UNAUTHORIZED_MS_DEFAULT = 30 * SECOND_MS
  * evaluation of all conditions.
  */
 const CONDITIONS_MAX = 64
-/** Version of the CEL environment. Expressions in configuration files can use all its libraries. */
+/**
+ * Version of the CEL environment. Expressions in configuration files can use all libraries of this
+ * version.
+ */
 const CEL_VERSION = '1.33'
 
 export type AuthorizationWebhook = {
@@ -44,11 +47,11 @@ export type AuthorizationWebhook = {
   readonly connection:
     | { readonly type: 'InClusterConfig' }
     | { readonly type: 'KubeConfigFile'; readonly path: string }
-  /** The webhook is called only if all conditions evaluate to true. */
+  /** Conditions for calling the webhook. It is called only if all conditions evaluate to true. */
   readonly conditions: readonly Expression[]
 }
 
-/** The fields of a webhook after defaulting, before validation. */
+/** The fields of a webhook after defaults are set and before they are validated. */
 export type WebhookFields = {
   readonly authorizedMs: number
   readonly unauthorizedMs: number
@@ -96,7 +99,7 @@ type CheckedWebhook = {
 }
 
 /**
- * Validates a webhook. The caller must not use the returned webhook if there are errors. `path` is
+ * Validates a webhook. If there are errors, the caller must not use the returned webhook. `path` is
  * the path of the authorizer, because the paths in kube-apiserver's errors do not contain
  * `webhook`.
  */

@@ -124,7 +124,7 @@ type CheckedAuthorizers = {
 
 /**
  * Validates the authorizers. If the type of an authorizer is invalid, its other fields are not
- * validated. The caller must not use the returned value if there are errors.
+ * validated. If there are errors, the caller must not use the returned value.
  */
 function checkAuthorizers(items: readonly Item[], compiler: MatchCompiler): CheckedAuthorizers {
   if (items.length === 0) {

@@ -25,14 +25,16 @@ export type ConfigFileType<T> = {
   readonly ofEmpty?: FileFault | Fields
   /** Whether unknown and duplicate fields are ignored. kube-apiserver does this for some kinds. */
   readonly isLenient?: boolean
-  /** Returns the error for a file whose kind is in the scheme but is not the expected one. */
+  /** Returns the error for a file that has the wrong kind, if the scheme contains this kind. */
   readonly unexpected?: (hubName: string) => string
   /**
-   * Called before `read` when a file is reloaded. Does slow parts of the work in advance, without
-   * blocking the event loop, so that `read` takes little time.
+   * Called before `read` when a file is reloaded. Does the slow parts of the work in advance and
+   * without blocking the event loop, so that `read` takes little time.
    */
   readonly prepare?: (fields: Fields) => Promise<void>
-  /** Sets defaults, converts and validates. All errors are joined into one message. */
+  /**
+   * Sets defaults, converts the fields and validates them. All errors are joined into one message.
+   */
   readonly read: (fields: Fields) => FileRead<T>
 }
 
@@ -106,8 +108,8 @@ function finish<T>(
   } = type
   const result: FileRead<T> =
     otherKind === undefined ? read(fields) : { fault: unexpected(otherKind) }
-  // Only one type of error is reported: decoding errors take precedence over unknown fields, which
-  // take precedence over validation errors.
+  // Only one type of error is reported. A decoding error takes precedence over an unknown field,
+  // which takes precedence over a validation error.
   if ('fault' in result && result.stage === 'decoding') return result
   if (strictFault !== undefined && !isLenient) return { fault: strictFault, stage: 'decoding' }
   return otherKind === undefined || !('fault' in result)

@@ -20,7 +20,7 @@ import type { RegisteredKind, Scheme } from '../../objects/schema/object-schema.
 
 export type DecodedFile = {
   readonly fields: Fields
-  /** The kind of the file. */
+  /** The kind of the file, as registered in the scheme. */
   readonly known: RegisteredKind
   /** Whether the file contains a kind and an apiVersion. */
   readonly isVersioned: boolean
@@ -72,8 +72,8 @@ export function decodeFile(
 type ReadText = { readonly json: string; readonly duplicates: readonly string[] }
 
 /**
- * Characters that are spaces according to Go's unicode.IsSpace, for a character class. In contrast,
- * JavaScript's `\s` includes the byte order mark and excludes U+0085.
+ * Characters that are spaces according to Go's unicode.IsSpace, for a character class. JavaScript's
+ * `\s` differs: it includes the byte order mark and excludes U+0085.
  */
 export const goBlanks =
   '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
@@ -121,8 +121,8 @@ export function headOf(json: string): Head | FileFault {
 }
 
 /**
- * Returns the apiVersion of a file. If only its group is given, and equals that of the default, the
- * version of the default is added.
+ * Returns the apiVersion of a file. If the file specifies only the group, and this is the group of
+ * the default, the version of the default is added.
  */
 const versionOf = (given: string, byDefault: string): string =>
   given === '' || (given.endsWith('/') && byDefault.startsWith(given)) ? byDefault || given : given
@@ -135,7 +135,7 @@ function missingPart({ kind, apiVersion }: Head): 'Kind' | 'apiVersion' | undefi
 const notRegistered = ({ kind, apiVersion }: Head, scheme: Scheme): string =>
   `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme.name)}`
 
-/** Decodes the fields of a file. Kinds without a schema are not decoded. */
+/** Decodes the fields of a file. If its kind has no schema, the fields are not decoded. */
 function decodeFields(json: string, { struct }: RegisteredKind): Decoding {
   const nothing = { value: {}, fault: undefined, strictFaults: [] }
   if (struct === undefined || json === 'null') return nothing

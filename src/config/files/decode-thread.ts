@@ -6,7 +6,9 @@ import { startOwnThread } from '../../lib/process/own-files.ts'
 import type { Scheme } from '../../objects/schema/object-schema.ts'
 import { type DecodedFile, decodeFile, type FileFault } from './decode-file.ts'
 
-/** Maximum heap size of the thread. A file of 1 MB needs a tenth of it. */
+/**
+ * Maximum heap size of the thread in megabytes. Decoding a file of 1 MB needs a tenth of this size.
+ */
 const MEGABYTES_MAX = 256
 
 /** The parts of a decoded file that the worker thread can send to the main thread, or the error. */

@@ -27,7 +27,7 @@ import {
 } from './config-file.ts'
 import { encryptionScheme } from './schemes.ts'
 
-/** The defaults of kube-apiserver. */
+/** The default timeout and the default number of cached keys, as in kube-apiserver. */
 const KMS_TIMEOUT_MS_DEFAULT = 3_000
 const KMS_KEYS_MAX_DEFAULT = 1_000
 
@@ -35,8 +35,8 @@ const AES_KEY_BYTES = [16, 24, 32]
 const SECRETBOX_KEY_BYTES = [32]
 
 /**
- * A rule of the file. The order of the rules is significant. If several rules name a resource,
- * their providers are combined.
+ * A rule of the file. The order of the rules matters. If several rules name a resource, their
+ * providers are combined.
  */
 export type EncryptionRule = {
   readonly resources: readonly string[]
@@ -63,7 +63,10 @@ export type KmsProvider = {
   /** Path of the Unix socket. `@name` is an abstract socket. */
   readonly path: string
   readonly timeoutMs: number
-  /** Number of keys to cache, which only v1 supports. If negative, no keys are cached. */
+  /**
+   * Number of keys to cache. Only KMS v1 supports this setting. If the number is negative, no keys
+   * are cached.
+   */
   readonly keysMax: number
 }
 
@@ -74,7 +77,7 @@ export type EncryptionOptions = {
   readonly isReloaded: boolean
 }
 
-/** Reads the file at startup. As in kube-apiserver, errors name the step that failed. */
+/** Reads the file at startup. As in kube-apiserver, an error message names the step that failed. */
 export const readEncryptionConfiguration = (
   bytes: Buffer,
   options: EncryptionOptions,
@@ -113,8 +116,8 @@ function readFault(
 const unexpectedType = 'got unexpected config type'
 
 /**
- * Removes the contents of the file from an error message. kube-apiserver includes a file without a
- * kind in the message, even if it contains keys.
+ * Removes the contents of the file from an error message. If a file has no kind, kube-apiserver
+ * includes its contents in the message, even if it contains keys.
  */
 const withoutSecrets = (fault: string, bytes: Buffer): string =>
   /secret["']?[ \t]*:/i.test(bytes.toString('utf8'))
@@ -432,14 +435,14 @@ function decodePath(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    // The endpoint is not a valid URL. `endpointFaults` has already reported this.
+    // The endpoint is not a valid URL, which `endpointFaults` has already reported.
     return path
   }
 }
 
 /**
- * Returns the error that kube-apiserver would report when it creates the providers, or undefined if
- * there is none.
+ * Returns the error that kube-apiserver would report when it creates the providers. Returns
+ * undefined if it would report no error.
  */
 function ruleFault(rules: readonly EncryptionRule[], gates: Gates): string | undefined {
   const earlier = new Set<string>()

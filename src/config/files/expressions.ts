@@ -15,7 +15,7 @@ import { outputNameOf, type Type } from '../../objects/cel/types.ts'
 
 export type Expression = { readonly text: string; readonly program: Program }
 
-/** An expression, and the path of the field that contains it. */
+/** The text of an expression, and the path of the field that contains the expression. */
 export type ExpressionField = { readonly text: string; readonly path: string }
 
 /** Returns an error if a type is not allowed as the result. */
@@ -63,7 +63,8 @@ export class ExpressionCompiler<Name extends string> {
 }
 
 /**
- * Allows any result type. Claim mappings use it, because their values are validated for each token.
+ * Allows any result type. Expressions of claim mappings need this, because their values are
+ * validated for each token.
  */
 export const anyType = (): undefined => undefined
 

@@ -32,7 +32,10 @@ type Range = {
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 
-/** Limits of kube-apiserver. The minimum backoff is one nanosecond. */
+/**
+ * Ranges and default values of the durations, as in kube-apiserver. The minimum backoff is one
+ * nanosecond.
+ */
 const backoff: Range = { unitMs: 1, minMs: 1e-6, maxMs: 5 * MINUTE_MS, defaultMs: 500 }
 const ttl = { unitMs: SECOND_MS, minMs: SECOND_MS, maxMs: 30 * MINUTE_MS }
 
@@ -58,8 +61,8 @@ export function readImagePolicyWebhook(bytes: Buffer): FileRead<ImagePolicyWebho
 }
 
 /**
- * Validates a duration and converts it to milliseconds. As in kube-apiserver, the value 0 selects
- * the default duration, and -1 selects a duration of zero.
+ * Validates a duration and converts it to milliseconds. As in kube-apiserver, 0 means the default
+ * duration, and -1 means a duration of zero.
  */
 function normalized(
   given: number,

@@ -59,8 +59,8 @@ function discoveryFaults({ url, discoveryUrl }: Issuer, path: string): FieldFaul
 }
 
 /**
- * Removes trailing slashes. A regular expression would take quadratic time for many slashes in the
- * middle.
+ * Removes trailing slashes. Does not use a regular expression, which would take quadratic time for
+ * a URL with many slashes in the middle.
  */
 function withoutSlashes(url: string): string {
   let end = url.length

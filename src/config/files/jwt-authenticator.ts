@@ -16,7 +16,10 @@ import {
 } from './expressions.ts'
 import { type Issuer, issuerFaults, readIssuer } from './issuer.ts'
 
-/** Version of the CEL environment. Expressions in configuration files can use all its libraries. */
+/**
+ * Version of the CEL environment. Expressions in configuration files can use all libraries of this
+ * version.
+ */
 const CEL_VERSION = '1.33'
 
 export type JwtAuthenticator = {
@@ -42,8 +45,8 @@ export type ClaimMapping =
   | { readonly kind: 'expression'; readonly expression: Expression }
 
 /**
- * Compiles expressions and validates CA bundles. Both can be done in advance without blocking the
- * event loop.
+ * Compiles expressions and validates CA bundles. Both tasks can be done in advance without blocking
+ * the event loop.
  */
 export type JwtCompiler = {
   readonly expressions: ExpressionCompiler<'claims' | 'user'>
@@ -88,7 +91,7 @@ export type JwtOptions = {
   readonly compiler: JwtCompiler
 }
 
-/** Reads an authenticator. The caller must not use it if there are errors. */
+/** Reads an authenticator. If there are errors, the caller must not use the result. */
 export function readJwtAuthenticator(
   { issuer, claimValidationRules, claimMappings, userValidationRules }: Fields,
   { path, disallowedIssuers, compiler }: JwtOptions,
@@ -273,7 +276,7 @@ class AuthenticatorReader {
     return 'fault' in compiled ? this.#refuse(compiled.fault) : compiled
   }
 
-  /** Whether a value is new. A duplicate value is reported as an error. */
+  /** Returns whether a value occurs for the first time. Reports a duplicate value as an error. */
   #once(seen: Set<string>, value: string, path: string): boolean {
     const isNew = !seen.has(value)
     if (!isNew) this.#refuse(duplicate(path, value))

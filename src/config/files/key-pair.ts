@@ -8,7 +8,7 @@ import { decodePem } from '../../lib/x509/pem.ts'
 
 /**
  * Returns why a certificate and a key in PEM format cannot be used together, or undefined if they
- * can.
+ * match.
  */
 export function pairFault(certificate: string, key: string): string | undefined {
   const missing = certificateMissing(certificate) ?? keyMissing(key)

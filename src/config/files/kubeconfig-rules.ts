@@ -113,7 +113,10 @@ function userFaults(user: Fields, name: string): string[] {
   return faults
 }
 
-/** Validates exec plugins, even if they are not used because the connection does not use TLS. */
+/**
+ * Validates the settings of exec plugins. They are validated even if the connection does not use
+ * TLS, so that no plugin is called.
+ */
 function execFaults({ exec, 'auth-provider': provider }: Fields, name: string): string[] {
   if (!isFields(exec)) return []
   const faults: string[] = []

@@ -37,8 +37,8 @@ const notHost = (server: string): string =>
   `host must be a URL or a host:port pair: ${quote(server)}`
 
 /**
- * Returns the URL of a proxy. The scheme is in lower case, because Node.js requires it. An empty
- * string means that no proxy is used.
+ * Returns the URL of a proxy. The scheme is converted to lower case, because Node.js requires it.
+ * An empty string means that no proxy is used.
  */
 export function readProxyUrl(
   proxy: string,

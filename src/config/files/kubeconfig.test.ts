@@ -30,7 +30,7 @@ function accept(cluster: object, user: object): ClientConfig {
   return kubeconfig
 }
 
-test('the scheme of a URL is case-insensitive', () => {
+test('the scheme of a URL in a kubeconfig is case-insensitive', () => {
   const { certificatePem } = createAuthority('ca', Date.now())
   const cluster = { 'certificate-authority-data': Buffer.from(certificatePem).toString('base64') }
   for (const server of [
@@ -66,14 +66,14 @@ test("the query and the fragment of a server's URL are dropped", () => {
   }
 })
 
-test('a password without a user name is not sent', () => {
+test('a password in a kubeconfig is not sent if there is no user name', () => {
   const server = 'https://127.0.0.1:9'
   assert.deepEqual(accept({ server }, { password: 'secret' }).credentials, { kind: 'none' })
   const basic = { kind: 'basic', username: 'me', password: '' }
   assert.deepEqual(accept({ server }, { username: 'me' }).credentials, basic)
 })
 
-test('the error message for an invalid URL does not reveal a password in the URL', () => {
+test('the error message for an invalid URL in a kubeconfig does not reveal its password', () => {
   for (const cluster of [
     { server: 'https://someone:secret@127.0.0.1:99999' },
     { server: 'https://someone:secret@[::1' },
@@ -91,14 +91,14 @@ test('the error message for an invalid URL does not reveal a password in the URL
   }
 })
 
-test('the error message for a file of another version does not reveal its contents', () => {
+test('the error message for a kubeconfig of another version does not reveal its contents', () => {
   writeFileSync(path, 'apiVersion: v1/\nkind: Config\nusers: [{name: u, user: {token: secret}}]\n')
   assert.deepEqual(readKubeconfig(path), {
     fault: `error loading config file "${path}": Object 'apiVersion' is missing`,
   })
 })
 
-test('a file that exceeds the maximum size of a ConfigMap is refused', () => {
+test('a kubeconfig that exceeds the maximum size of a ConfigMap is refused', () => {
   writeFileSync(path, '#'.repeat((1 << 20) + 1))
   assert.deepEqual(readKubeconfig(path), {
     fault: `error loading config file "${path}": the file has 1048577 bytes; at most 1048576 are allowed`,

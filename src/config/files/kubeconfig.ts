@@ -33,7 +33,8 @@ import { readBytes, readTextFile } from './read-file.ts'
 
 /**
  * Reads all users of a file, for calls to servers whose addresses are not in the file. Clusters are
- * ignored. An unusable user is an error, which kube-apiserver reports only when the user is needed.
+ * ignored. A user that cannot be used is an error. kube-apiserver reports this error only when the
+ * user is needed.
  */
 export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
   const loaded = loadFile(path)
@@ -80,7 +81,8 @@ export function readKubeconfig(path: string, contextName?: string): ClientConfig
 function loadFile(path: string): { readonly fields: Fields } | FileFault {
   const read = readBytes(path)
   if ('fault' in read) {
-    // client-go calls stat before it opens the file, so its error names stat.
+    // client-go calls stat before it opens the file, so its error contains `stat` instead of
+    // `open`.
     const isMissing = read.fault === `open ${path}: no such file or directory`
     const fault = isMissing
       ? read.fault.replace('open', 'stat')

@@ -1,7 +1,7 @@
 /**
  * Reads the configuration of the PodNodeSelector plugin, which has no apiVersion or kind.
- * kube-apiserver ignores a file that it cannot decode. Keelson refuses it, because pods could
- * otherwise run on nodes from which they should be excluded.
+ * kube-apiserver ignores a file that it cannot decode. Keelson refuses such a file, because
+ * otherwise pods could run on nodes from which they should be excluded.
  */
 import { entriesOf, textOf } from '../../api/object.ts'
 import type { FileRead } from './config-file.ts'
@@ -14,7 +14,7 @@ export type PodNodeSelectors = {
    * scheduler.alpha.kubernetes.io/node-selector annotation.
    */
   readonly clusterDefault: string
-  /** Labels that the node selectors of pods can contain, by namespace. */
+  /** For each namespace, the labels that the node selectors of its pods can contain. */
   readonly whitelists: ReadonlyMap<string, string>
 }
 

@@ -25,7 +25,7 @@ test('files are read if their size does not exceed the limit', async () => {
   assert.deepEqual(readTextFile(fileOf('empty', 0)), { text: '' })
 })
 
-test('files that exceed the limit are refused, even files of many gigabytes', async () => {
+test('files that exceed the size limit are refused, even files of many gigabytes', async () => {
   for (const length of [FILE_BYTES_MAX + 1, 2 ** 33]) {
     const path = fileOf('too-large', length)
     const why = 'file too large: at most 16777216 bytes are allowed'

@@ -29,7 +29,7 @@ const judges: { readonly [name: string]: (flags: RawFlags) => Verdict } = {
 
 for (const [name, cases] of Object.entries(caseSets)) {
   const judgeAs = judges[name] ?? judge
-  test(`${name}: verdicts and messages are those of kube-apiserver`, () => {
+  test(`verdicts and messages for configuration files are those of kube-apiserver: ${name}`, () => {
     const path = join(
       import.meta.dirname,
       '../../../test/recorded/config-files/recorded',

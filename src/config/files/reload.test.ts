@@ -118,7 +118,7 @@ function follow(): ReloadFixture {
   return whole
 }
 
-/** Advances the clock, and waits for the checks that are then due. */
+/** Advances the clock, and waits for the checks of the file that are then due. */
 const settled = ({ reloader, time }: ReloadFixture, ms: number): Promise<void> => {
   time.pass(ms)
   return reloader.check()
@@ -203,7 +203,7 @@ test('a disposed reloader does not read the file', async () => {
   assert.deepEqual(followed.used, [])
 })
 
-test('a reload whose reader throws is retried', async () => {
+test('a reload is retried if the function that reads the file throws an error', async () => {
   const followed = follow()
   followed.read = () => Promise.reject(new Error('out of memory'))
   followed.disk.text = file('second')

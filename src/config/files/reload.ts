@@ -20,8 +20,8 @@ import { rereadBytes } from './read-file.ts'
 const USE_MS_MAX = 60_000
 
 /**
- * Values of the metrics `automatic_reloads_total` and `automatic_reload_last_timestamp_seconds`, by
- * status.
+ * Values of the metrics `automatic_reloads_total` and `automatic_reload_last_timestamp_seconds` for
+ * one status.
  */
 export type Reloads = {
   readonly success: ReloadCount
@@ -30,16 +30,16 @@ export type Reloads = {
 
 type ReloadCount = {
   readonly count: number
-  /** Unix time of the last reload. 0 means never. */
+  /** Unix time of the last reload. 0 means that the file was never reloaded. */
   readonly lastSeconds: number
 }
 
 export type ConfigReloaderOptions<T> = {
   readonly read: (bytes: Buffer) => Promise<FileRead<T>>
   /**
-   * Applies the new configuration. If this fails, it is called again after the next check. `signal`
-   * is aborted on timeout or when the reloader is disposed. The configuration must not be applied
-   * after that.
+   * Applies the new configuration. If this fails, the function is called again after the next check
+   * of the file. `signal` is aborted on timeout or when the reloader is disposed. The configuration
+   * must not be applied after that.
    */
   readonly use: (value: T, signal: AbortSignal) => Promise<void> | void
   /** Name of the configuration in log messages, such as `authentication config`. */
@@ -55,8 +55,8 @@ export class ConfigReloader<T> implements Disposable {
   readonly #options: ConfigReloaderOptions<T>
   readonly #looks: FileLooks
   /**
-   * The last content that was processed: either applied, or reported as invalid. A file with the
-   * same content is not processed again.
+   * The content of the file that was last processed: it was either applied, or reported as invalid.
+   * A file with the same content is not processed again.
    */
   #seen: Buffer
   readonly #ended = new AbortController()
@@ -74,7 +74,7 @@ export class ConfigReloader<T> implements Disposable {
       onFailed: (error) => this.#fail(`failed to load ${options.what}`, messageOf(error)),
       ...options.looks,
     })
-    // The file could have changed before the watch started.
+    // Check the file now, because it could have changed before the watch started.
     void this.check()
   }
 

@@ -14,9 +14,8 @@ export type LimitedResource = {
   readonly group: string
   readonly plural: string
   /**
-   * Substrings of the names of quota resources, such as
-   * `.storageclass.storage.k8s.io/requests.storage`. A resource whose name contains one of them is
-   * limited.
+   * Substrings such as `.storageclass.storage.k8s.io/requests.storage`. A quota resource is limited
+   * if its name contains one of these substrings.
    */
   readonly matchContains: readonly string[]
   readonly matchScopes: readonly LimitedScope[]

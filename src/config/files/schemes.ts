@@ -1,7 +1,9 @@
 /**
  * The kinds of configuration files, keyed by apiVersion, as in kube-apiserver's schemes. A new type
- * of file needs a table in types/ and a row in this file. Kinds without a package are not
- * implemented. They are listed because their error differs from the error for an unknown kind.
+ * of file needs a table in types/ and a row in this file.
+ *
+ * Kinds without a package are not implemented. They are listed because their error differs from the
+ * error for an unknown kind.
  */
 import type { RegisteredKind, Scheme } from '../../objects/schema/object-schema.ts'
 import { splitPackages, TypeCatalogue } from '../../objects/schema/read-types.ts'
@@ -116,7 +118,10 @@ const abacRows: readonly Row[] = ['v0', 'v1beta1'].map((version) => ({
   kinds: ['Policy'],
 }))
 
-/** Kinds and versions of the PodSecurity configuration. Each plugin has its own scheme. */
+/**
+ * Kinds and versions of the PodSecurity configuration. The configuration of each plugin has its own
+ * scheme.
+ */
 const podSecurityRows: readonly Row[] = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
   apiVersion: `pod-security.admission.config.k8s.io/${version}`,
   packageName: `podsecurity/${version}`,
@@ -211,7 +216,10 @@ export const kubeconfigScheme = schemeOf(
   'k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50',
   kubeconfigRows,
 )
-/** The scheme of AdmissionConfiguration. kube-apiserver does not register v1beta1 in it. */
+/**
+ * The scheme for files with an AdmissionConfiguration. As in kube-apiserver, it does not contain
+ * v1beta1.
+ */
 export const admissionScheme = schemeOf(
   'k8s.io/apiserver/pkg/server/options/admission.go:50',
   apiserverRows.filter(({ apiVersion }) => !apiVersion.endsWith('/v1beta1')),
@@ -238,8 +246,8 @@ export const podTolerationRestrictionScheme = schemeOf(
 )
 
 /**
- * Returns the kinds of all configuration files, for the reference documentation. The two
- * configurations without a kind are not included.
+ * Returns the kinds of all configuration files, for the reference documentation. The two types of
+ * configurations that have no kind are not included.
  */
 export function configurationKinds(): readonly {
   readonly apiVersion: string

@@ -1,8 +1,10 @@
 /**
  * Reads the configuration of the MutatingAdmissionWebhook and ValidatingAdmissionWebhook plugins: a
- * kubeconfig in which the name of each user is the host of a webhook. Its kind is
- * WebhookAdmissionConfiguration in apiserver.config.k8s.io/v1, and WebhookAdmission in v1alpha1. As
- * in kube-apiserver, unknown fields are ignored.
+ * kubeconfig with the credentials for webhooks. The name of each user in the kubeconfig is the host
+ * of a webhook.
+ *
+ * The kind is WebhookAdmissionConfiguration in apiserver.config.k8s.io/v1, and WebhookAdmission in
+ * v1alpha1. As in kube-apiserver, unknown fields are ignored.
  */
 import { isAbsolute } from 'node:path'
 import { describeFaults } from '../../api/aggregate.ts'

@@ -1,9 +1,10 @@
 /**
  * The types of AuthenticationConfiguration, AuthorizationConfiguration, EncryptionConfiguration,
- * EgressSelectorConfiguration and TracingConfiguration, by version. objects/schema/read-types.ts
- * describes the syntax. The types have no protobuf form. All versions of a kind have the same
- * fields. Unlike in kube-apiserver, durations are pointers, to distinguish an empty string, which
- * is invalid, from an absent field.
+ * EgressSelectorConfiguration and TracingConfiguration, by version. All versions of a kind have the
+ * same fields. objects/schema/read-types.ts describes the syntax.
+ *
+ * The types have no protobuf form. Unlike in kube-apiserver, durations are pointers. This
+ * distinguishes an empty string, which is invalid, from an absent field.
  */
 
 const authentication = `
