@@ -29,7 +29,7 @@ export type BackgroundTasksOptions = Pick<
   /** The serving certificate. */
   readonly certificatePem: string
   readonly metrics: Metrics
-  /** Called if a task cannot be started. The server then lacks this task. */
+  /** Called if a task cannot be started. The server then runs without this task. */
   readonly onFailed: (error: unknown) => void
 }
 

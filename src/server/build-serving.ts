@@ -88,7 +88,10 @@ export async function listenAt(
   }
 }
 
-/** Returns an error for a server that cannot listen. It names the flags to change. */
+/**
+ * Returns an error for a server that cannot listen at its address. The message names the flags to
+ * change.
+ */
 export function listenError(cause: unknown, bindAddress: string): Error {
   const isForeign = cause instanceof Error && 'code' in cause && cause.code === 'EADDRNOTAVAIL'
   const [any, loopback] = bindAddress.includes(':') ? ['::', '::1'] : ['0.0.0.0', '127.0.0.1']

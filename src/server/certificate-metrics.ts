@@ -1,6 +1,6 @@
 /**
- * The metric that shows when certificates expire. It contains the certificates in the files that
- * the server reloads: serving certificates, client certificates for etcd and for aggregated API
+ * The metric that shows when certificates expire. It covers the certificates in all files that the
+ * server reloads: serving certificates, client certificates for etcd and for aggregated API
  * servers, and CAs.
  */
 import { X509Certificate } from 'node:crypto'
@@ -8,7 +8,7 @@ import type { Metrics } from '../lib/telemetry/metrics.ts'
 import { certificateBlocks, isCertificate } from '../lib/x509/trust-anchors.ts'
 import type { WatchedFile } from '../net/http/reload.ts'
 
-/** `files` returns the files with the contents that are in use. */
+/** `files` returns the files, each with the content that is in use. */
 export function addCertificateMetrics(metrics: Metrics, files: () => readonly WatchedFile[]): void {
   const expiration = metrics.gauge({
     name: 'keelson_certificate_expiration_timestamp_seconds',

@@ -30,8 +30,8 @@ export type ClusterObjects = Pick<SystemTasksOptions, 'checkServiceRange' | 'pub
   /** Creates the objects. Start it only when requests can be handled. */
   readonly bootstrap: Bootstrap
   /**
-   * Publishes the CAs of clients and front proxies. Never rejects: a loop retries a failed attempt,
-   * and the server is useful without it.
+   * Publishes the CAs of clients and front proxies. Never rejects: if an attempt fails, a loop
+   * retries it. The server is useful even if the CAs are not published yet.
    */
   readonly publishIfPossible: (signal: AbortSignal) => Promise<void>
 }
@@ -105,8 +105,8 @@ const hasResource = (registry: Plane['registry'], id: ResourceId): boolean =>
   registry.find(id) !== undefined
 
 /**
- * Returns a function that publishes the CAs of clients and front proxies. Does nothing if
- * ConfigMaps are not served.
+ * Returns a function that publishes the CAs of clients and front proxies. If ConfigMaps are not
+ * served, the function does nothing.
  */
 function createPublish(
   { authentication: { requestHeader } }: Config,

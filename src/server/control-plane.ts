@@ -35,7 +35,7 @@ export type ControlPlaneOptions = {
 
 /**
  * Result of a start. `graphFilled` resolves when the node authorizer has read all pods. It is
- * undefined if there is no node authorizer.
+ * undefined if the node authorizer is not configured.
  */
 export type StartedPlane = { readonly graphFilled: Promise<void> | undefined }
 
@@ -64,7 +64,7 @@ export type ControlPlane = AsyncDisposable & {
   readonly openCharges: OpenCharges
   readonly registry: Registry
   /**
-   * Returns the read access of controllers to the objects of a resource. If a webhook converts the
+   * Returns read access for controllers to the objects of a resource. If a webhook converts the
    * objects, they are read in the storage version.
    */
   readonly readAccessOf: (resource: Resource) => CacheAccess
@@ -96,11 +96,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   for (const one of [core, accessControl, admission, aggregation]) owned.use(one)
   const start = async (): Promise<StartedPlane> => {
     await Promise.all([accessControl.start(), admission.start(), aggregation.start()])
-    // If the start of the server has failed in the meantime, start nothing more.
+    // If the start of the server has failed in the meantime, do not start further components.
     if (owned.disposed) throw new Error('the control plane was stopped while it started')
     // Resolves when the graph of the node authorizer is complete, and never rejects. This takes
-    // seconds if there are many pods. Until it resolves, the server is not ready, and a node is
-    // denied access to objects that are not in the graph.
+    // seconds if there are many pods. Until then, the server is not ready, and a node is denied
+    // access to objects that are not in the graph.
     const graphFilled = nodes?.start()
     if (crds !== undefined) await owned.use(crds).start()
     return { graphFilled }

@@ -7,7 +7,10 @@ import type { Log } from '../lib/telemetry/log.ts'
 import type { Verbosity } from '../lib/telemetry/verbosity.ts'
 import { createFindHost, type FindHost } from '../request/verbs/subresources/find-host.ts'
 
-/** Inputs that do not come from the configuration. Tests can replace and replay them. */
+/**
+ * Inputs that do not come from the configuration, such as the clock and randomness. Tests can
+ * replace and replay them.
+ */
 export type Environment = {
   readonly clock: Clock
   readonly log: Log

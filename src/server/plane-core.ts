@@ -46,8 +46,8 @@ export type PlaneCoreOptions = {
 }
 
 /**
- * The core of a control plane, which its subsystems share: configuration, storage, registry, and
- * internal access to objects.
+ * The core of a control plane: configuration, storage, registry, and internal access to objects.
+ * All subsystems of the control plane share it.
  */
 export class PlaneCore implements AsyncDisposable {
   readonly config: Config
@@ -87,9 +87,9 @@ export class PlaneCore implements AsyncDisposable {
   }
 
   /**
-   * Connects the subsystems after all of them are built. Admission and access control read objects
-   * through the same resource access that they guard, and send requests to the pipeline that
-   * contains them.
+   * Connects the subsystems after all of them are built, because they depend on each other.
+   * Admission and access control read objects through the same resource access that they protect.
+   * They also send requests to the pipeline that contains them.
    */
   connect({ access, handle }: { readonly access: ResourceAccess; readonly handle: Handler }): void {
     this.#access = access
@@ -102,8 +102,8 @@ export class PlaneCore implements AsyncDisposable {
   }
 
   /**
-   * Returns access to a resource of the group by its name in the API. Returns undefined if the
-   * resource is not served.
+   * Returns access to a resource of the API group by the name of the resource. Returns undefined if
+   * the resource is not served.
    */
   accessIn(group: string, version = 'v1'): (plural: string) => Access | undefined {
     return (plural) => {

@@ -25,7 +25,7 @@ export function addReloadMetrics(
   const last = metrics.gauge(
     about('automatic_reload_last_timestamp_seconds', 'Timestamp of the last automatic reload'),
   )
-  // Previous names of the metrics, for operators who show hidden metrics.
+  // Previous names of the metrics. They are shown only if operators enable hidden metrics.
   const earlier = (outcome: string) =>
     metrics.counter({
       name: `apiserver_encryption_config_controller_automatic_reload_${outcome}_total`,

@@ -23,11 +23,11 @@ type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: 
 
 export type ServerReloadOptions = {
   readonly listener: Listener
-  /** The current serving certificate, and its files if it comes from files. */
+  /** The current serving certificate, and its files if it was read from files. */
   readonly certificate: Certificate
   readonly files: { readonly certificatePath: string; readonly keyPath: string } | undefined
   readonly authorities: ClientAuthorities
-  /** Called with a CA that signs certificates. Throws if the CA is not usable. */
+  /** Called with a new CA that signs certificates. Throws if the CA cannot be used. */
   readonly renewSigner: RenewSigner
   /** The certificate that this server presents to aggregated API servers. */
   readonly proxyClient: ClientCertificate
@@ -150,8 +150,8 @@ function proxyClientReloader(
 }
 
 /**
- * Reports a renewal of the client certificate for etcd. Each connection to etcd reads the files
- * itself, so there is nothing to replace.
+ * Reports a renewal of the client certificate for etcd. The certificate need not be replaced here,
+ * because each connection to etcd reads the files itself.
  */
 function etcdReloader(
   { storage: { store } }: Config,

@@ -41,7 +41,7 @@ const STOP_GRACE_MS_MAX = 25_000
 
 /**
  * How long the server waits for roles, policies, webhooks and CustomResourceDefinitions before it
- * starts to listen without them. Even those of a large cluster are read in less time.
+ * starts to listen without them. Reading them takes less time, even in a large cluster.
  */
 const KNOWN_MS_MAX = 5_000
 
@@ -96,7 +96,7 @@ export class Server implements AsyncDisposable {
 }
 
 /**
- * State that the steps of a start share. `owned` is disposed with the server, or if the start
+ * State that the steps of a start share. `owned` is disposed when the server stops, or if the start
  * fails.
  */
 type Start = {
@@ -107,7 +107,7 @@ type Start = {
 
 /**
  * Starts a server. Resolves when clients can connect. If the start fails, the error explains how to
- * fix the problem, and no part of the server is left running.
+ * fix the problem, and all parts that were already started are stopped.
  */
 export async function startServer(
   config: Config,
@@ -122,7 +122,7 @@ export async function startServer(
   const { plane, storage, firstFill } = parts
   const starting = plane.start()
   // Prevent an unhandled rejection. `starting` is awaited in `untilStarted`, unless the listener
-  // cannot be created; then the error of the listener is reported instead.
+  // cannot be created. In that case, the error of the listener is reported instead.
   starting.catch(() => undefined)
   const { certificate } = served
   const serving = buildServing(core, plane, { certificate, budget: parts.budget, testHooks })
@@ -147,7 +147,7 @@ export async function startServer(
   const listen = testHooks.listen ?? ((one: Listener) => listenAt(one, config))
   await Promise.all([isListening ? undefined : listen(listener), bootstrap.start()])
   core.state.address = { host: loopbackOf(config.network.bindAddress), port: listener.port }
-  // This promise never rejects. It is not awaited, because most FlowSchemas are not written before
+  // This promise never rejects. It is not awaited, because most FlowSchemas are created only after
   // this point.
   void plane.startFlowControl()
   const background = { plane, storage, objects, signers, certificate, port: listener.port }
@@ -333,8 +333,8 @@ function startBackground(
       timers: testHooks.timers,
       log,
     })
-  // With the test hook `isPrepared`, the tasks have nothing to do at startup, so start them later
-  // than the first requests.
+  // With the test hook `isPrepared`, the tasks have no work to do at startup. Start them later, so
+  // that they do not delay the first requests.
   const isLater = testHooks.isPrepared === true
   const task = isLater ? startLater(start, { delayMs: LOOPS_DELAY_MS, onFailed }) : start()
   return { tasks: [task], failed }

@@ -22,7 +22,7 @@ async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
     ],
     listener: { drain: step('drain'), close: step('close') },
     parts,
-    // The delay is longer than the loops take to stop, so that the order is always the same.
+    // The loops stop before this delay is over, so that the order of the steps is always the same.
     delayMs: 20,
     times: { graceMs: 7, watchGraceMs: 0 },
     sendsRetryAfter,
@@ -45,7 +45,7 @@ test('a server stops its parts in the same order as kube-apiserver', async () =>
   ])
 })
 
-test('a server that sends Retry-After listens until all requests are completed', async () => {
+test('a server that sends Retry-After continues to listen until all requests are completed', async () => {
   assert.deepEqual((await endOf(true)).slice(4), [
     'NotAcceptingNewRequest',
     'drain 7 refusing',

@@ -1,7 +1,7 @@
 /**
  * Stops a server in the same order as kube-apiserver, with the same event names in the log. First
  * the server reports that it is not ready. After a delay, it no longer accepts new requests,
- * completes the requests in progress and ends watches. Then everything else stops.
+ * completes the requests in progress and ends watches. Then all other components stop.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Listener, StopTimes } from '../net/http/listener.ts'
@@ -9,8 +9,8 @@ import type { Log } from '../lib/telemetry/log.ts'
 import { withTimeout } from '../lib/time/timers.ts'
 
 /**
- * Maximum time to wait for the background tasks. They remove this server from objects that other
- * programs read, which is impossible while etcd is down.
+ * Maximum time to wait until the background tasks have stopped. They remove this server from
+ * objects that other programs read, which is impossible while etcd is down.
  */
 const LOOPS_STOP_MS_MAX = 5_000
 /**
@@ -19,8 +19,8 @@ const LOOPS_STOP_MS_MAX = 5_000
  */
 const PARTS_STOP_MS_MAX = 5_000
 /**
- * How long clients have to close their connections after they received a Retry-After and all
- * requests are completed. The value is the same as in kube-apiserver.
+ * After a Retry-After header was sent and all requests are completed, clients have this time to
+ * close their connections. The value is the same as in kube-apiserver.
  */
 const REFUSED_MS_MAX = 2_000
 
@@ -40,8 +40,8 @@ export type Stopping = {
   readonly delayMs: number
   readonly times: StopTimes
   /**
-   * Whether connections are accepted until the requests in progress are completed, so that new
-   * requests can be refused with a Retry-After header.
+   * Whether connections are accepted until the requests in progress are completed. New requests can
+   * then be refused with a Retry-After header.
    */
   readonly sendsRetryAfter: boolean
   readonly log: Log

@@ -24,7 +24,7 @@ export function openAudit(core: ServerCore): Promise<(Audit & AsyncDisposable) |
   })
 }
 
-/** Starts tracing. Returns undefined if tracing is disabled; the module is then not loaded. */
+/** Starts tracing. If tracing is disabled, returns undefined and does not load the module. */
 export async function openTracing(core: ServerCore): Promise<Tracing | undefined> {
   const { config, environment, metrics, egress, serverId } = core
   if (config.telemetry.tracing === null) return undefined

@@ -4,7 +4,7 @@ import type { Listener } from '../net/http/listener.ts'
 import type { OpenedEngine } from '../storage/open-engine.ts'
 
 /**
- * Replacements for parts of a server, and wrappers around parts, for tests (src/entry/testing).
+ * Functions and objects that replace or wrap parts of a server in tests (src/entry/testing).
  * Outside of tests, a server has no hooks.
  */
 export type TestHooks = {
@@ -36,7 +36,7 @@ export type TestHooks = {
   /** A function that replaces listening at the configured address. */
   readonly listen?: (listener: Listener) => Promise<void>
   /**
-   * Aborts a start that waits for data that cannot be read yet. The start then fails with the
+   * Aborts a start that is waiting for data that cannot be read yet. The start then fails with the
    * reason of the signal.
    */
   readonly signal?: AbortSignal

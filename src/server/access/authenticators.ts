@@ -36,8 +36,8 @@ const FAILURE_MS = 0
 export type Authenticators = Disposable & {
   readonly authenticate: Authenticate
   /**
-   * Authenticates the token of a TokenReview. An empty list of audiences means the audiences of the
-   * server.
+   * Authenticates the token of a TokenReview. If the list of audiences is empty, the audiences of
+   * the server are used.
    */
   readonly authenticateToken: AuthenticateToken
   /** The CAs of client certificates, which are replaced when their files change. */

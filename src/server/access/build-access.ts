@@ -33,8 +33,8 @@ export type AccessControl = AsyncDisposable & {
   /** Issues and verifies service account tokens. Undefined if no issuer is configured. */
   readonly serviceAccounts: ServiceAccountTokens | undefined
   /**
-   * Roles and bindings. They are read even without the RBAC authorizer, because users must not
-   * grant permissions that they do not have.
+   * Roles and bindings. They are read even without the RBAC authorizer, because the server checks
+   * that users do not grant permissions that they do not have.
    */
   readonly roles: RolesInformer
   /**

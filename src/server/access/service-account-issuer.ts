@@ -32,7 +32,7 @@ export function issuerOf(
 
 /**
  * Starts the external signer. Returns undefined if no external signer is configured. Fails if the
- * signer is not usable.
+ * signer cannot be used.
  */
 export async function startSigner(
   { authentication: { serviceAccounts } }: Config,

@@ -43,7 +43,7 @@ export type ServiceAccountTokens = {
 export type ServiceAccountsOptions = {
   readonly parse: ParseToken
   readonly objects: Pick<Objects, 'get'>
-  /** Handles the requests that set the label of Secrets whose tokens are used. */
+  /** Handles the requests that this server sends to label the Secrets of tokens that are used. */
   readonly handle: Handler
   /** The external signer. Undefined if a configured key signs the tokens. */
   readonly signer: ExternalSigner | undefined
@@ -118,8 +118,8 @@ function signingOf({ signing }: ServiceAccounts, signer: ExternalSigner | undefi
 type ObjectLocation = { readonly plural: string; readonly namespace: string; readonly name: string }
 
 /**
- * Whether an object can exist at this location. The claims of a token can contain any namespace and
- * name.
+ * Whether an object can exist with this namespace and name. The claims of a token can contain any
+ * strings.
  */
 const isPossible = ({ plural, namespace, name }: ObjectLocation): boolean =>
   isName(name) && (plural === 'nodes' ? namespace === '' : isName(namespace))
@@ -127,8 +127,8 @@ const isPossible = ({ plural, namespace, name }: ObjectLocation): boolean =>
 const isName = (text: string): boolean => text !== '' && checkPathSegment(text).length === 0
 
 /**
- * Maximum time that a request waits until the label is set. If it takes longer, the label is set at
- * the next use of the token.
+ * Maximum time that a request waits until the label is set. If this takes longer, the request
+ * continues, and the label is set at the next use of the token.
  */
 const LABEL_MS_MAX = 10_000
 const FAILURE = 300
@@ -145,7 +145,8 @@ function createLabel(
   const write = async ({ metadata }: KubeObject, day: string): Promise<void> => {
     const { namespace = '', name = '', uid = '' } = metadata
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
-    // The body contains the uid, because a new Secret may have the same name.
+    // The body contains the uid, because another Secret with the same name may have been created in
+    // the meantime.
     const body = { metadata: { uid, labels: { [lastUsedLabel]: day } } }
     const signal = AbortSignal.timeout(LABEL_MS_MAX)
     const { status } = await request(handle, {

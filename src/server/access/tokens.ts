@@ -21,7 +21,7 @@ export type Tokens = TokenOptions & {
   readonly reloader: JwtIssuers['reloader']
 }
 
-/** Opens the token issuers. Fails if the external signer is not usable. */
+/** Opens the token issuers. Fails if the external signer cannot be used. */
 export async function openTokens(core: ServerCore, owned: AsyncDisposableStack): Promise<Tokens> {
   const { config, environment, time, metrics, serverId, publicAddress } = core
   const { log } = environment

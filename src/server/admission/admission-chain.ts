@@ -66,8 +66,7 @@ export function createAdmission(
     gates,
   })
   const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]))
-  // The plugin that checks access to parameters is not in the configuration, because it cannot be
-  // disabled.
+  // The plugin that checks access to parameters is always added, because it cannot be disabled.
   const paramAccess = createParamAccess({ ...parts, resourcesOf })
   return new Admission(
     [paramAccess, ...admission.running.flatMap((name) => byName.get(name) ?? [])],

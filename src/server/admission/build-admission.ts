@@ -23,8 +23,8 @@ export type AdmissionSubsystem = AsyncDisposable & {
   /** Writes that were charged to quotas and have not finished. */
   readonly openCharges: OpenCharges
   /**
-   * Resolves when all policies and webhooks have been read. Before that, writes are not checked by
-   * all of them.
+   * Resolves when all policies and webhooks have been read. Before that, some policies and webhooks
+   * are not applied to writes.
    */
   readonly start: () => Promise<void>
 }

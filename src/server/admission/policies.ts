@@ -20,8 +20,8 @@ import type { Access } from '../../request/resource-access.ts'
 export type PoliciesOptions = {
   readonly registry: Registry
   /**
-   * Returns access to a resource of the group by its name in the API. Returns undefined if the
-   * resource is not served.
+   * Returns access to a resource of the API group by the name of the resource. Returns undefined if
+   * the resource is not served.
    */
   readonly accessIn: (group: string, version?: string) => (plural: string) => Access | undefined
   readonly policyMetrics: PolicyMetrics
@@ -33,8 +33,8 @@ export type Policies = {
   readonly validating: PolicyIndex<CompiledPolicy>
   readonly mutating: PolicyIndex<CompiledMutations>
   /**
-   * Informers that read the policies and their changes. The server must wait until all of them have
-   * started before it accepts the first request.
+   * Informers that read the policies and their changes. The server must wait until all informers
+   * have started before it accepts the first request.
    */
   readonly informers: readonly (
     | PoliciesInformer<CompiledPolicy>

@@ -25,7 +25,7 @@ import type { AccessControl } from '../access/build-access.ts'
 import type { Aggregation } from '../aggregation/build-aggregation.ts'
 import type { PlaneCore } from '../plane-core.ts'
 
-/** Functions that requests need from the server that contains the control plane. */
+/** Functions of the server that contains the control plane. Requests need them. */
 export type ServerHooks = {
   /** Traces of requests. Undefined if tracing is disabled. */
   readonly traces: Traces | undefined
@@ -35,7 +35,8 @@ export type ServerHooks = {
   /** Checks the components of the cluster, and returns ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
   /**
-   * Creates the documents about the server. They depend on the resources that the server serves.
+   * Creates the discovery documents and other documents about the server. They depend on the
+   * resources that the server serves.
    */
   readonly createDocuments: (
     registry: Registry,
@@ -172,8 +173,8 @@ function documentsOf(
 }
 
 /**
- * Finds out whether a resource exists. The resources of aggregated API servers are not known, so
- * any resource in one of their groups counts as existing.
+ * Determines whether a resource exists. The resources of aggregated API servers are not known here.
+ * Therefore every resource in one of their groups counts as existing.
  */
 function knownResources(registry: Registry, { apiServices }: Aggregation): KnownResources {
   const isAggregated = (group: string): boolean =>

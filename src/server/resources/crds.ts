@@ -33,7 +33,7 @@ type CrdsOptions = {
   readonly keysOf: (resource: Resource) => ResourceKeys
   /** Returns access to objects in the versions in which they are stored. */
   readonly storedAccessOf: (resource: Resource) => WriteAccess
-  /** Drops cached data of a resource whose definition has changed. */
+  /** Drops cached data of a custom resource whose definition has changed. */
   readonly retire: (resource: Resource) => void
   /** Removes the metrics of a deleted resource. */
   readonly uncount: (resource: Resource) => void

@@ -26,8 +26,8 @@ type WriteInformers = {
 }
 
 /**
- * Returns the store of a resource. If its objects affect other requests, a write resolves only
- * after the change is in force.
+ * Returns the store of a resource. If the objects of the resource affect other requests, a write
+ * resolves only after its change is in force.
  */
 export function createStoreOf(
   storeOf: (resource: Resource) => Store,
@@ -47,8 +47,8 @@ export function createStoreOf(
 }
 
 /**
- * Creates default roles and bindings directly in the store, and returns those that already existed.
- * Called only if they probably do not exist. If a write fails, throws a StorageError.
+ * Creates default roles and bindings directly in the store. Returns those that already existed.
+ * Used only if they probably do not exist yet. If a write fails, throws a StorageError.
  */
 export type StoreRoles = (
   wanted: readonly PolicyObject[],
@@ -81,8 +81,8 @@ export function createStoreRoles({
       }
       return (await storeOwn(write, wanted.object)) ? [] : [wanted]
     }
-    // Store the objects in slices of time, because storing all of them at once would delay clients
-    // that connect at startup.
+    // Store the objects in slices, between which the event loop runs other work. Storing all of
+    // them at once would delay clients that connect at startup.
     const slices = new Slices()
     const storing: Promise<PolicyObject[]>[] = []
     for (const wanted of all) {

@@ -1,6 +1,7 @@
 /**
- * Permissions that a writer needs in addition to the verb of the request: to grant the permissions
- * of a role, to create an object by an update, or to delete an object that cannot be decoded.
+ * Permissions that a user needs for some writes, in addition to the verb of the request. Examples:
+ * to grant the permissions of a role, to create an object by an update, and to delete an object
+ * that cannot be decoded.
  */
 import { forbidden } from '../../api/errors.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'

@@ -32,8 +32,8 @@ export type EncryptionSetUp = AsyncDisposable & {
   /** Checks whether the file has changed. Undefined if the file is not reloaded. */
   readonly reloader: { readonly check: () => Promise<void> } | undefined
   /**
-   * Registers a listener that is called when the providers were replaced. The argument of the
-   * listener is a function that returns whether values with a key prefix are affected.
+   * Registers a listener that is called after the encryption providers were replaced. Its argument
+   * is a function that returns whether the replacement affects values with a key prefix.
    */
   readonly onReplaced: (listener: OnReplaced) => void
 }
@@ -115,8 +115,8 @@ const none: EncryptionSetUp = {
 }
 
 /**
- * Fails if the plugins of a new configuration do not work, so that the configuration is not used.
- * The next check of the file tries again.
+ * Fails if the plugins of a new configuration do not work. The configuration is then not used, and
+ * the next check of the file tries again.
  */
 async function useIfHealthy(next: ConfiguredProviders, signal: AbortSignal): Promise<void> {
   using owned = new DisposableStack()
@@ -156,7 +156,8 @@ class CurrentProviders implements AsyncDisposable {
     try {
       await sleep(this.#time, old.callsMs, this.#ended.signal)
     } catch {
-      // The wait was aborted because the server is stopping, so dispose of the old providers now.
+      // The wait was aborted because the server is stopping. Dispose of the old providers now
+      // instead of later.
     }
     old[Symbol.dispose]()
   }
@@ -169,7 +170,7 @@ class CurrentProviders implements AsyncDisposable {
 
 /**
  * Returns one health check for all plugins, with the same name as in kube-apiserver. If the file is
- * not reloaded and a plugin uses KMS v1, there is one health check per plugin.
+ * not reloaded and a plugin uses KMS v1, returns one health check for each plugin.
  */
 function kmsChecks(current: CurrentProviders, isReloaded: boolean): readonly HealthCheck[] {
   const { checks } = current.providers
@@ -197,8 +198,9 @@ async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined>
 }
 
 /**
- * Returns a function that finds the resource of a folder below the root. The Events of both groups
- * are stored in the folder of the core group, which comes first.
+ * Returns a function that finds the resource that is stored in a folder below the root. The Events
+ * of both API groups are stored in one folder. For this folder, the function returns the resource
+ * of the core group.
  */
 function storedResources(): (folder: string) => StoredResource | undefined {
   const byFolder = new Map<string, StoredResource>()

@@ -1,7 +1,7 @@
 /**
  * Opens one database and all layers on top of it: the engine with its metrics and spans, the
- * leases, the store, the compaction and the cache. Used for the main database, and for each etcd in
- * --etcd-servers-overrides.
+ * leases, the store, the compaction and the cache. This module opens the main database, and the
+ * databases in --etcd-servers-overrides.
  */
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -26,8 +26,8 @@ export type DatabaseOptions = {
   readonly traced: (engine: Engine) => Engine
   readonly metrics: Metrics
   /**
-   * The engine of the main database, if this is a separate one. The metrics of the main database
-   * then also count the calls of this one.
+   * The engine of the main database. Set only for a separate database, whose calls the metrics of
+   * the main database then also count.
    */
   readonly sharesMetricsOf?: MeasuredEngine
   readonly clock: Clock

@@ -84,7 +84,7 @@ export async function openStorage(
   const { engine, store, cache, readSize } = owner.use(
     openDatabase(opened, { ...databaseOptions, log: named(log, 'cache') }),
   )
-  // From here on, disposing of the database closes the engine.
+  // From here on, the database owns the engine and closes it.
   unowned.move()
   const overrides = owner.use(
     await Overrides.open(config, etcdOptions, {
@@ -130,8 +130,8 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
 }
 
 /**
- * Returns a function that counts the objects of a lease, because all objects of a lease expire in
- * one transaction of etcd.
+ * Returns a function that records how many objects are attached to a lease. The number matters,
+ * because all of them expire in one transaction of etcd.
  */
 function countLeased(metrics: Metrics): (objects: number) => void {
   const help = 'Number of objects attached to an etcd lease when another lease replaced it.'

@@ -1,7 +1,7 @@
 /**
  * Resources whose objects are stored in a separate etcd (--etcd-servers-overrides). Each separate
- * etcd has its own watch, revision checks and compaction, and its revisions are never compared with
- * the revisions of another etcd. If one etcd is down, the resources in the others are still served.
+ * etcd has its own watch, revision checks and compaction. Its revisions are never compared with
+ * those of another etcd. If one etcd is down, the resources in the others are still served.
  */
 import type { Cache } from '../../storage/cache/cache.ts'
 import type { Config } from '../../config/config.ts'
@@ -57,7 +57,10 @@ export class Overrides implements AsyncDisposable {
     return new Overrides(overrides, owned.move())
   }
 
-  /** Returns the override that stores a resource. Returns undefined if the main etcd stores it. */
+  /**
+   * Returns the override that stores a resource. Returns undefined if the resource is stored in the
+   * main etcd.
+   */
   of = (resource: Resource): Override | undefined => {
     if (this.#overrides.length === 0 || resource.isCustom) return undefined
     const folder = resourcePrefix(resource)
@@ -77,8 +80,8 @@ export class Overrides implements AsyncDisposable {
   }
 
   /**
-   * Health checks that run only if they are requested by name. Without one of these etcds the
-   * server is still useful, and a load balancer must not treat it as dead.
+   * Health checks that run only if they are requested by name. The server is still useful if one of
+   * these etcds is down, so a load balancer must not treat the server as dead.
    */
   get checks(): readonly HealthCheck[] {
     return this.#overrides.map(({ cache }, at) => ({
