@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { QUOTED_CHARACTERS_MAX } from '../lib/text/cut-text.ts'
 import { quote, quoteWhole } from './quote.ts'
 
 const cases: readonly [string, string][] = [
@@ -17,8 +18,8 @@ for (const [text, quoted] of cases) {
 }
 
 test('a long string is cut before it is quoted, unless the whole string is wanted', () => {
-  const text = '"'.repeat(8194)
-  const longest = '\\"'.repeat(8192)
+  const text = '"'.repeat(QUOTED_CHARACTERS_MAX + 2)
+  const longest = '\\"'.repeat(QUOTED_CHARACTERS_MAX)
   assert.equal(quote(text), `"${longest}"... (2 more characters)`)
   assert.equal(quoteWhole(text), `"${longest}\\"\\""`)
 })

@@ -5,7 +5,7 @@
  * messages show a whole object. kube-apiserver quotes the whole text, but escaping a megabyte of
  * control characters takes a tenth of a second.
  */
-export const QUOTED_CHARACTERS_MAX = 8 << 10
+export const QUOTED_CHARACTERS_MAX = 32 << 10
 
 /**
  * Returns a text as messages show it. If it is too long, only its beginning is formatted by `show`,

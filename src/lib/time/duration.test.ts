@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { QUOTED_CHARACTERS_MAX } from '../text/cut-text.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 
 const good: readonly [string, number][] = [
@@ -31,7 +32,7 @@ for (const [text, fault] of bad)
 
 test('a duration with the maximum length of a URL is rejected', () => {
   const text = '1ns'.repeat(300_000)
-  const shown = `"${text.slice(0, 8192)}"... (${text.length - 8192} more characters)`
+  const shown = `"${text.slice(0, QUOTED_CHARACTERS_MAX)}"... (${text.length - QUOTED_CHARACTERS_MAX} more characters)`
   assert.deepEqual(parseDuration(text), { fault: `time: invalid duration ${shown}` })
 })
 

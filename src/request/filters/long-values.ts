@@ -10,9 +10,9 @@ import type { Stage } from '../lifecycle.ts'
 
 /**
  * Maximum length of a name, an option or an impersonation header. Valid names are shorter than 300
- * characters. Many HTTP servers have the same limit for a header.
+ * characters.
  */
-export const VALUE_CHARACTERS_MAX = 8 << 10
+const VALUE_CHARACTERS_MAX = 32 << 10
 
 /**
  * Options that are limited. Selectors can be long. kube-apiserver ignores unknown options, and
