@@ -15,7 +15,8 @@ export function errorResponse(
 ): ApiResponse {
   if (error instanceof TextError) return textResponse(error)
   if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
-  // The error is unexpected. The client receives an ID to report, and the log contains the details.
+  // The error is unexpected. The client receives an ID that it can report, and the log contains the
+  // details.
   log('error', 'a request failed', {
     auditId,
     method: request.method,

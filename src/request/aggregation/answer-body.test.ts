@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { BLOCK_BYTES, Blocks } from '../../lib/bytes/blocks.ts'
 import { AnswerBody, type BodyOrigin } from './answer-body.ts'
 
-/** Counts all blocks created so far, and the blocks in use. */
+/** Counts all memory blocks that were created so far, and those that are in use. */
 class CountedBlocks extends Blocks {
   readonly made = new Set<Buffer>()
   inUse = 0
@@ -76,7 +76,7 @@ test('bytes that were sent to the client are reported to the origin at the next 
   assert.deepEqual(given, [100, 20_000])
 })
 
-test('memory that might still be read is not reused', () => {
+test('memory of a response body that might still be read is not reused', () => {
   const { body, blocks } = bodyWith()
   body.push(Buffer.alloc(BLOCK_BYTES, 'a'))
   const sent = body.take()

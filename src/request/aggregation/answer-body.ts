@@ -1,9 +1,11 @@
 /**
  * Buffers the body of a remote server's response on its way to the client. Data that has arrived
  * since the last pull is copied into reusable blocks. Therefore, a long response creates no
- * garbage, and many small chunks use no more memory than their bytes. The origin (the connection to
- * the remote server) limits how much data arrives before it is pulled, for example with the window
- * of an HTTP/2 stream. An origin without such a limit is paused.
+ * garbage, and many small chunks use no more memory than their bytes.
+ *
+ * The origin (the connection to the remote server) limits how much data arrives before it is
+ * pulled, for example with the window of an HTTP/2 stream. An origin without such a limit is
+ * paused.
  */
 import { CutOffAnswer } from '../../api/errors.ts'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
@@ -19,8 +21,8 @@ const SHORT_BYTES_MAX = 8 * 1024
 /** Source of the body. */
 export type BodyOrigin = {
   /**
-   * Pauses the origin. Absent if the origin itself limits how many bytes it sends before `giveBack`
-   * is called.
+   * Pauses the origin. Absent if the origin limits by itself how many bytes it sends before
+   * `giveBack` is called.
    */
   readonly pause?: () => void
   readonly resume?: () => void
@@ -35,7 +37,7 @@ export class AnswerBody {
   readonly #blocks: Blocks
   #held: Buffer[] = []
   #heldBytes = 0
-  /** The block that is currently filled, and the number of bytes in it. */
+  /** The block that is currently filled, and the number of bytes in this block. */
   #block: Buffer | undefined
   #filled = 0
   /** Blocks with buffered data, and blocks with the data of the last pull, which is being sent. */
@@ -45,7 +47,7 @@ export class AnswerBody {
   #isPaused = false
   #hasEnded = false
   #failure: Error | undefined
-  /** Number of bytes that are still expected. Infinity if it is unknown. */
+  /** Number of bytes that are still expected. Infinity if this number is unknown. */
   #left = Infinity
   #onReady: (() => void) | undefined
   #willNotify = false
@@ -57,9 +59,9 @@ export class AnswerBody {
   }
 
   /**
-   * Sets the length from the Content-Length header. If the body is longer or shorter, reading it
-   * fails. Otherwise, the client would look for the next response at the wrong position of its
-   * connection.
+   * Sets the length from the Content-Length header. If the body is longer or shorter than this,
+   * reading it fails. Otherwise, the client would look for the next response at the wrong position
+   * of its connection.
    */
   expect(length: string | readonly string[] | undefined): void {
     if (length !== undefined)
@@ -92,13 +94,13 @@ export class AnswerBody {
     this.#setEnded()
   }
 
-  /** Calls back once the body has ended, or immediately if it already has. */
+  /** Calls `ended` when the body has ended, or immediately if it has already ended. */
   onEnd(ended: () => void): void {
     if (this.#hasEnded) ended()
     else this.#onEnd = ended
   }
 
-  /** Ends the body early. `take` fails after it has returned the data that has arrived. */
+  /** Ends the body early. `take` returns the data that has arrived before, and then fails. */
   fail(error: Error): void {
     if (this.#hasEnded) return
     this.#failure = error
@@ -113,7 +115,7 @@ export class AnswerBody {
     return this.#hasEnded && this.#failure === undefined ? (this.takeForGood() ?? []) : undefined
   }
 
-  /** Like `take`, but the memory then belongs to the caller. */
+  /** Like `take`, but the caller may keep the returned memory. */
   takeForGood(): readonly Buffer[] | undefined {
     const taken = this.take()
     this.#blocks.drop(this.#sentBlocks.length)
@@ -152,7 +154,8 @@ export class AnswerBody {
   }
 
   /**
-   * Discards the body. The data of the last pull might still be read, so its blocks are not reused.
+   * Discards the body. The data of the last pull might still be read, so the blocks with this data
+   * are not reused.
    */
   close(): void {
     this.#blocks.drop(this.#sentBlocks.length)
@@ -195,8 +198,8 @@ export class AnswerBody {
   }
 
   /**
-   * Notifies the reader later, once for all chunks that arrive together. TLS delivers its records
-   * one by one.
+   * Notifies the reader later. TLS delivers its records one by one, so the reader is notified once
+   * for all chunks that arrive together.
    */
   #notifySoon(): void {
     if (this.#onReady === undefined || this.#willNotify) return

@@ -25,8 +25,8 @@ export type ApiService = {
   /** The Available condition. Undefined if it is absent. */
   readonly condition: Condition | undefined
   /**
-   * Whether this server creates and deletes the APIService, because it serves the group and version
-   * itself.
+   * Whether this server creates and deletes the APIService, because this server itself serves the
+   * group and version.
    */
   readonly isManaged: boolean
 }

@@ -15,8 +15,8 @@ import { Remote, type RemoteOptions } from './remote.ts'
 
 export type ApiServicesInformerOptions = {
   /**
-   * Returns access to APIServices, or undefined if they are not served. In the latter case, no API
-   * is served by a remote server.
+   * Returns access to APIServices, or undefined if they are not served. If they are not served,
+   * there are no remote servers.
    */
   readonly access: () => InformerAccess | undefined
   readonly remotes: RemoteOptions
@@ -24,7 +24,8 @@ export type ApiServicesInformerOptions = {
 }
 
 /**
- * An APIService. `remote` is the server for its group and version, or undefined for this server.
+ * An APIService. `remote` is the remote server for its group and version, or undefined if this
+ * server serves them.
  */
 export type RegisteredApiService = {
   readonly service: ApiService
@@ -125,8 +126,8 @@ export class ApiServicesInformer implements AsyncDisposable {
   #set(name: string, object: KubeObject | undefined): void {
     const before = this.#known.get(name)?.remote
     const service = object && readApiService(object)
-    // As in kube-apiserver, APIServices themselves are always served here. Otherwise, an APIService
-    // that redirects them to another server could not be deleted.
+    // As in kube-apiserver, requests for APIServices are always handled by this server. Otherwise,
+    // an APIService that redirects them to another server could not be deleted.
     const spec = service?.group === 'apiregistration.k8s.io' ? undefined : service?.remote
     const isKept = before !== undefined && spec !== undefined && isSameRemote(before.spec, spec)
     const remote = isKept

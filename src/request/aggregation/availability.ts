@@ -25,8 +25,8 @@ import type { Remote, RemoteOptions } from './remote.ts'
 /** Interval between checks of a remote server, as in kube-apiserver. */
 const CHECK_MS = 30_000
 /**
- * Delay before a check after another server wrote a different condition. If that happens again
- * within `CALM_MS`, the delay doubles.
+ * Delay before a check after another server wrote a different condition. If another server does
+ * this again within `CALM_MS`, the delay doubles.
  */
 const CONTESTED_MS = 1_000
 const CALM_MS = 120_000
@@ -70,7 +70,10 @@ export class Availability implements AsyncDisposable {
   >()
   /** The last resourceVersion that this server wrote, by name of the APIService. */
   readonly #written = new Map<string, string>()
-  /** Informers of Services and endpoints. They are created when there is a remote server. */
+  /**
+   * Informers of Services and endpoints. They are created when the first remote server is
+   * registered.
+   */
   #informer: readonly Informer<true>[] = []
   #forget: (() => void) | undefined
 
@@ -208,7 +211,7 @@ export class Availability implements AsyncDisposable {
       : { status: 'False', reason: 'FailedDiscoveryCheck', message: why }
   }
 
-  /** Writes the condition. If that fails, the promise rejects and the check is retried. */
+  /** Writes the condition. If the write fails, the promise rejects and the check is retried. */
   async #write({ name }: ApiService, condition: Condition): Promise<void> {
     const { handle, clock, log, metrics } = this.#options
     const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`

@@ -6,8 +6,9 @@ import type { ServiceReference } from '../../net/outbound/service-address.ts'
 import type { Condition } from './api-service.ts'
 
 /**
- * Returns the condition for the problem that was found, or undefined if there is none. `endpoints`
- * is called only if the Service has the type ClusterIP and the right port.
+ * Returns the condition for the first problem with the Service or its endpoints, or undefined if
+ * there is no problem. `endpoints` is called only if the Service has the type ClusterIP and the
+ * right port.
  */
 export async function serviceFault(
   { namespace, name, port }: ServiceReference,

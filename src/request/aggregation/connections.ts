@@ -66,8 +66,8 @@ export class RemoteConnections {
 
   /**
    * Sends an upgrade request over HTTP/1.1, on its own connection. Fails with a FailedCall if the
-   * connection cannot be opened, and with an UnansweredUpgrade if the server closes it without a
-   * response.
+   * connection cannot be opened. Fails with an UnansweredUpgrade if the server closes the
+   * connection without a response.
    */
   async upgrade(
     address: Address,
@@ -88,7 +88,7 @@ export class RemoteConnections {
     const authority = hostPort(address)
     const known = this.#pools.get(authority)
     if (known !== undefined) return known
-    // Endpoints change, so remove the pools that are no longer used.
+    // The endpoints of a Service change over time, so remove the pools that are no longer used.
     for (const [key, pool] of this.#pools) if (pool.isUnused) this.#pools.delete(key)
     const pool = new RemotePool(authority, this.#memory, {
       open: (protocols, signal) => this.#connect(address, protocols, signal),
@@ -107,7 +107,7 @@ export class RemoteConnections {
     return secured(this.#dial(host, port, connecting(signal)), this.#options(host, protocols))
   }
 
-  /** Connects for HTTP/2. All of these connections read into the same buffer. */
+  /** Connects for HTTP/2. The data of all such connections is read into the same buffer. */
   async #connectReading({ host, port }: Address, signal: AbortSignal): Promise<ReadingSocket> {
     const reads = this.#memory.reads.begin()
     const options = { ...this.#options(host, ['h2', 'http/1.1']), host, port, onread: reads.onread }

@@ -12,8 +12,8 @@ import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
 export type DocumentOptions = {
   readonly accept: string
   /**
-   * ETag of the document that the caller already has. If the document has not changed, the response
-   * has status 304 and no body.
+   * ETag of the document that the caller already has. If the document has not changed since, the
+   * response has status 304 and no body.
    */
   readonly etag?: string | undefined
   /**
@@ -55,7 +55,7 @@ type Send = (request: RemoteRequest) => Promise<RemoteAnswer>
 
 /**
  * Fetches a document. Redirects are not followed, but returned like any other response. Fails with
- * a TooLargeDocument, with an AbortError, or like `send`.
+ * a TooLargeDocument, with an AbortError, or with the same errors as `send`.
  */
 export async function fetchDocument(
   send: Send,

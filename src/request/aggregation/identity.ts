@@ -1,6 +1,6 @@
 /**
- * Headers that identify the user of a request to a remote server. The remote server trusts them
- * because this server presents a client certificate.
+ * Headers that identify the user of a request to a remote server. The remote server trusts these
+ * headers because this server presents a client certificate.
  */
 import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
@@ -27,8 +27,8 @@ export function identityHeaders(
 }
 
 /**
- * Converts a header value so that its UTF-8 bytes are sent, which servers expect. Node writes
- * headers as Latin-1.
+ * Converts a header value so that Node sends its UTF-8 bytes, which servers expect. Node itself
+ * writes headers as Latin-1.
  */
 function written(header: string, value: string): string {
   // oxlint-disable-next-line no-control-regex -- the pattern must match control characters

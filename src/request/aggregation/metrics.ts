@@ -5,7 +5,7 @@ import type { Condition } from './api-service.ts'
 export class AvailabilityMetrics {
   readonly #unavailable: Gauge
   readonly #total: Counter
-  /** Reasons that occur as label values. */
+  /** Reasons that have occurred as values of the label `reason`. */
   readonly #reasons = new Set<string>()
 
   constructor(metrics: Metrics) {

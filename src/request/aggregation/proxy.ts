@@ -37,7 +37,7 @@ import { encodePath, remoteTarget } from './target.ts'
  */
 const WATCH_HELD_BYTES = WATCH_WINDOW_BYTES + BLOCK_BYTES
 const LONG_HELD_BYTES = LONG_WINDOW_BYTES + BLOCK_BYTES
-/** Tolerance for timers, whose resolution is one millisecond. */
+/** Tolerance for timers that fire early, because their resolution is one millisecond. */
 const EARLY_MS_MAX = 5
 /**
  * Timeout of discovery documents, as in kube-apiserver. Clients request the documents of all
@@ -64,8 +64,8 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy
   return async ({ http, context }, name) => {
     const known = name === undefined ? apiServices.remoteAt(http.path) : apiServices.get(name)
     if (known?.remote === undefined || !known.service.isAvailable) throw new RemoteUnavailable()
-    // Node would send the method in upper case, so it would differ from the method that was
-    // authorized. Reject it instead.
+    // Node would send the method in upper case, and this could differ from the method that was
+    // authorized. Reject such a request.
     if (http.method !== http.method.toUpperCase()) throw noSuchMethod()
     const { remote } = known
     const address = await resolved(remote)
@@ -96,7 +96,7 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy
     ).catch((error: unknown) => {
       life.end()
       // If only the shorter timeout for discovery has expired, the request itself has not timed
-      // out. A timer can fire a millisecond early.
+      // out. The tolerance is needed because a timer can fire a millisecond early.
       const isOver = context.deadlineMs - clock.monotonicMs() < EARLY_MS_MAX
       throw life.isLate && isOver ? requestTimedOut() : error
     })
@@ -140,8 +140,8 @@ const whyOf = (error: FailedCall): string => reasonOf(error)
 const SEGMENTS_MAX = 8
 
 /**
- * Returns the remaining time of the request, which is shorter for discovery. It is Infinity for
- * watches.
+ * Returns the remaining time of the request, which is limited further for discovery documents. The
+ * result is Infinity for watches.
  */
 function msLeft({ info, deadlineMs }: RequestContext, clock: Clock): number {
   const left = deadlineMs - clock.monotonicMs()
@@ -213,8 +213,8 @@ const NO_CONTENT = 204
 const NOT_MODIFIED = 304
 
 /**
- * Wraps the methods of a body in functions without `this`, because code that wraps a source of
- * frames calls them detached from their object.
+ * Wraps the methods of a body in functions without `this`, because other code calls them without
+ * the object to which they belong.
  */
 const framesOf = (body: AnswerBody): FrameSource => ({
   take: () => body.take(),
@@ -228,8 +228,8 @@ const isRedirect = ({ status, headers }: Pick<RemoteAnswer, 'status' | 'headers'
   status >= 300 && status < 400 && headers['location'] !== undefined && headers['location'] !== ''
 
 /**
- * Merges the headers that both servers set, as in kube-apiserver. Flow control headers of the
- * remote server are removed, because they describe its own flows.
+ * Merges the headers of both servers, as in kube-apiserver. Flow control headers of the remote
+ * server are removed, because they describe the flows of that server.
  */
 function withOwn(headers: Headers, { auditId }: RequestContext): Headers {
   const {
@@ -272,7 +272,7 @@ type Upgrade = {
 }
 
 /**
- * Forwards an upgrade request without its body. The length is also left out, because otherwise a
+ * Forwards an upgrade request without its body. The Content-Length is also left out. Otherwise, a
  * server that refuses the upgrade would read the next request as the body.
  */
 async function upgrade(

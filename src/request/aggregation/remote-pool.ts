@@ -1,7 +1,7 @@
 /**
  * The connections to one address of a remote server. Requests share HTTP/2 connections. If the
- * server closes the connection just as a request is sent, the request is resent, provided that it
- * is safe to repeat.
+ * server closes the connection just when a request is sent, the request is sent again, provided
+ * that it is safe to repeat.
  */
 import type { TLSSocket } from 'node:tls'
 import { isReplayable } from '../../api/proxied-headers.ts'
@@ -93,8 +93,8 @@ export class RemotePool {
         return await sendHttp2(sent, this.#authority, { session, blocks })
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
-        // Do not resend a request whose body has been read, because it can be read only once, or a
-        // request that might have been executed.
+        // Send a request again only if its body has not been read, because the body can be read
+        // only once, and only if it cannot have been executed.
         const isRepeatable =
           !hasBegun && (isReplayable(request) || error instanceof UnprocessedCall)
         if (!isRepeatable || sends === SENDS_MAX) throw new Error('EOF', { cause: error })
@@ -115,14 +115,14 @@ export class RemotePool {
   async #session(signal: AbortSignal): Promise<Http2Session | undefined> {
     if (this.#isHttp1) return undefined
     for (;;) {
-      // limit: there are at most HTTP2_CONNECTIONS_MAX sessions, so each search is short
+      // limit: there are at most HTTP2_CONNECTIONS_MAX sessions, so each search is short.
       const free = this.#sessions.find((session) => session.acquire())
       if (free !== undefined) return free
-      // limit: there are at most HTTP2_CONNECTIONS_MAX sessions to filter
+      // limit: there are at most HTTP2_CONNECTIONS_MAX sessions.
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
       if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX)
         throw new Error('too many requests are in progress')
-      // Many requests share the session, so aborting the signal of one request must not abort the
+      // Many requests share the session. Therefore, aborting one of them must not abort the
       // connection attempt.
       this.#opened ??= this.#open().finally(() => {
         this.#opened = undefined

@@ -11,8 +11,8 @@ import type { AnswerBody } from './answer-body.ts'
 export const WATCH_WINDOW_BYTES = 64 * 1024
 /**
  * Number of bytes of a response that can arrive before they are pulled, for a response that should
- * be forwarded as fast as possible. While half of these bytes are in transit from the server, the
- * other half are sent to the client.
+ * be forwarded as fast as possible. It is twice the usual number: half of the bytes are in transit
+ * from the server while the other half are sent to the client.
  */
 export const LONG_WINDOW_BYTES = 512 * 1024
 
@@ -39,7 +39,7 @@ export type RemoteAnswer = {
    * bodies that have an end. Absent if the window cannot be changed.
    */
   readonly widen?: () => void
-  /** Returns the trailers. They are available once the body has ended. */
+  /** Returns the trailers, which are available only after the body has ended. */
   readonly trailers: () => Headers | undefined
 }
 

@@ -136,7 +136,7 @@ test('a Service that does not exist cannot be resolved', async () => {
   await assert.rejects(remote.fetchDocument('/', options), UnresolvedService)
 })
 
-test('headers whose names are properties of Object.prototype are preserved', async () => {
+test('response headers whose names are properties of Object.prototype are preserved', async () => {
   const server = createSecureServer({ cert, key })
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => sockets.push(socket))
@@ -158,7 +158,7 @@ test('headers whose names are properties of Object.prototype are preserved', asy
   for (const socket of sockets) socket.destroy()
 })
 
-test('a request fails if the server switches protocols without being asked', async () => {
+test('a request fails if the remote server switches protocols although the request is not an upgrade', async () => {
   const server = createTlsServer({ cert, key }, (socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () =>
@@ -209,7 +209,10 @@ test('over HTTP/2, only reads are resent when their connection is lost', async (
   server.close()
 })
 
-/** Any Dial function other than `dialDirect` might connect through a proxy. */
+/**
+ * A Dial function that only calls `dialDirect`. Any Dial function other than `dialDirect` itself
+ * counts as one that might connect through a proxy.
+ */
 const throughProxy: Dial = (host, port, signal) => dialDirect(host, port, signal)
 
 test('closing the pool also closes the connection of an aborted request, even after a request to another address', async () => {

@@ -15,8 +15,8 @@ import { AnswerBody } from './answer-body.ts'
 import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
 
 /**
- * Sends the request. Fails with a FailedCall, or with a LostConnection if the request can be
- * resent.
+ * Sends the request. Fails with a FailedCall, or with a LostConnection if the request can be sent
+ * again.
  */
 export function sendHttp1(
   request: RemoteRequest,
@@ -41,8 +41,8 @@ export function sendHttp1(
       const isLost = sent.reusedSocket && !hasAnswer && isLostBy(error)
       reject(isLost ? new LostConnection() : error)
     })
-    // The server upgraded the connection without being asked: requests for upgrades use
-    // `sendUpgrade`.
+    // The server upgraded the connection although this request did not ask for an upgrade. Requests
+    // for upgrades use `sendUpgrade`.
     sent.on('upgrade', (_answer, socket) => {
       socket.destroy()
       reject(new Error('malformed HTTP response: 101 Switching Protocols'))
@@ -89,8 +89,8 @@ async function pipe(
   let draining: Promise<void> | undefined
   try {
     await pipeBody((chunk) => {
-      // Node would send the body of a GET or DELETE without framing if its length is unknown. The
-      // remote server would then parse the body as a second request.
+      // For a GET or DELETE, Node would send a body of unknown length without framing. The remote
+      // server would then parse the body as a second request.
       if (!sent.headersSent && !sent.hasHeader('content-length'))
         sent.setHeader('transfer-encoding', 'chunked')
       if (sent.write(chunk)) return undefined

@@ -18,8 +18,8 @@ import { distinctHeaders } from './send-http1.ts'
 const NOT_MODIFIED = 304
 
 /**
- * Sends the request. `session` must have a stream reserved for it. Fails with a FailedCall, or with
- * a LostConnection if the request can be resent.
+ * Sends the request. A stream of `session` must be reserved for it. Fails with a FailedCall, or
+ * with a LostConnection if the request can be sent again.
  */
 export function sendHttp2(
   request: RemoteRequest,
@@ -34,8 +34,8 @@ export function sendHttp2(
   return new Promise((resolve, reject) => {
     let hasHead = false
     let trailers: Headers | undefined
-    // The stream is stored in an object, because `onClose` can be called before the variable
-    // `stream` is assigned, if the session closes while it opens the stream.
+    // The stream is stored in an object. If the session closes while it opens the stream, `onClose`
+    // is called before the variable `stream` is assigned.
     const opened: { stream?: ClientStream } = {}
     let isDone = false
     const origin = {
@@ -105,8 +105,8 @@ async function pipe(
 }
 
 /**
- * Writes a body to a stream. The stream accepts one write at a time, but the client can send more
- * chunks before it completes, up to its own window.
+ * Writes a body to a stream. The stream accepts one write at a time. Before this write completes,
+ * the client can send more chunks, up to its own window.
  */
 class BodyWriter {
   readonly #stream: ClientStream
@@ -119,7 +119,8 @@ class BodyWriter {
   }
 
   /**
-   * Resolves when the stream has accepted all chunks. Undefined if it has already accepted them.
+   * Resolves when the stream has accepted all chunks. Returns undefined if it has already accepted
+   * all of them.
    */
   get taken(): Promise<void> | undefined {
     return this.#isWriting ? this.#taken.promise : undefined

@@ -1,6 +1,6 @@
 /**
- * Sends a remote server a request to switch to another protocol (SPDY, WebSocket), on its own
- * connection.
+ * Sends a request to a remote server that asks to switch to another protocol (SPDY, WebSocket).
+ * Each such request has its own connection.
  */
 import { request as open } from 'node:http'
 import type { TLSSocket } from 'node:tls'

@@ -24,7 +24,10 @@ export class SharedReads {
   /** Creates the option for one new socket, and the function that sets its receiver. */
   begin(): Reads {
     let take: ((chunk: Buffer) => void) | undefined
-    /** Chunks that arrived before the receiver was set. A server can send data first. */
+    /**
+     * Chunks that arrived before the receiver was set, because a server can send data before it
+     * receives a request.
+     */
     let early: Buffer[] = []
     const callback = (bytes: number, buffer: Uint8Array): boolean => {
       const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, bytes)

@@ -6,8 +6,9 @@ import { type OnConnectionCreated, hand } from '../../lib/net/dialed-tls.ts'
 /** Time after which an unused connection is closed, as in Go's client. */
 export const IDLE_MS = 90_000
 /**
- * Maximum number of connections to one address, each with one request. It bounds the number of
- * connections that clients can cause, and exceeds the maximum number of requests in flight.
+ * Maximum number of connections to one address. Each connection serves one request at a time. The
+ * number bounds the connections that clients can cause, and exceeds the maximum number of requests
+ * in flight.
  */
 const CONNECTIONS_MAX = 4096
 /** Maximum number of unused connections that stay open, as in Go's client. */

@@ -18,7 +18,7 @@ const range: KubeObject = {
   spec: { cidrs: ['10.0.0.0/16'] },
 }
 
-test('other tasks run while a full range is searched', async () => {
+test('other tasks run while a range without free addresses is searched', async () => {
   let looks = 0
   const ips = new ClusterIps({
     listRanges: async () => [range],
@@ -74,7 +74,7 @@ function ipsWith(records: IpRecords, objects: Map<string, KubeObject>): ClusterI
   })
 }
 
-test('replicas that allocate through IPAddress objects and through records never allocate the same address', async () => {
+test('replicas that allocate through IPAddress objects and replicas that allocate through records never allocate the same address', async () => {
   await using engine = new MemoryEngine()
   const objects = new Map<string, KubeObject>()
   const withGate = ipsWith(await recordsOn(engine), objects)

@@ -18,8 +18,8 @@ import type { IpRecords } from './ip-records.ts'
 
 /**
  * Number of low addresses in a range that are reserved for clients, which often request low
- * addresses: a sixteenth of the range, within these bounds. The server chooses addresses above
- * them, as long as any of those are free.
+ * addresses. The number is a sixteenth of the range, within these bounds. The server chooses higher
+ * addresses as long as any of them are free.
  */
 const NAMED_SHARE = 16n
 const NAMED_MIN = 16n
@@ -118,8 +118,8 @@ export class ClusterIps {
     if (ip === undefined) return
     const address = await this.#options.readAddress(formatIp(ip), 'latest')
     if (address === undefined || !isOf(address, parent)) return
-    // Delete the object before the record. The next allocation takes the record first, and must not
-    // find the object afterwards.
+    // Delete the object before the record entry. The next allocation takes the record entry first,
+    // and must not find the object afterwards.
     await this.#options.deleteAddress(formatIp(ip), address.metadata.uid ?? '')
     await this.#options.records.remove(ip)
   }
@@ -128,8 +128,9 @@ export class ClusterIps {
    * Allocates an address in its record and as an object. Returns false if it is already allocated.
    */
   async #create(ip: Ip, parent: Parent): Promise<boolean> {
-    // Take the record first, because servers that do not use IPAddress objects allocate through it.
-    // If this server crashes in between, the repair loop removes the address from the record.
+    // Take the record entry first, because servers that do not use IPAddress objects allocate
+    // through the record. If this server crashes before it creates the object, the repair loop
+    // removes the address from the record.
     if (!(await this.#options.records.take(ip))) return false
     let isOurs = false
     try {

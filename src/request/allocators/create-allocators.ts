@@ -26,9 +26,7 @@ const REQUEST_MS_MAX = 15_000
 
 export type ServiceAddressesIn = 'objects' | 'objects and records' | 'records'
 
-/**
- * The objects of one resource, from the cache. `get` and `has` are for cluster-scoped resources.
- */
+/** The objects of one resource in the cache. `get` and `has` are for cluster-scoped resources. */
 export type ResourceObjects = {
   readonly get: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
   /** Whether the cache contains the object. The object is not decoded. */
@@ -50,8 +48,8 @@ export type AllocatorsOptions = {
    */
   readonly cidrs: readonly Cidr[]
   /**
-   * Where allocated addresses are stored: in objects, in objects and the records of older servers,
-   * or only in those records.
+   * Where allocated addresses are stored: only in objects, in objects and in the records of older
+   * servers, or only in these records.
    */
   readonly addressesIn: ServiceAddressesIn
   readonly nodePorts: NumberRange
@@ -119,8 +117,7 @@ function createNodePorts({
   life,
 }: AllocatorsOptions): RangeRecord {
   const { first, last } = range
-  // If the range has changed, the ports that are in both the old and the new range remain
-  // allocated.
+  // If the range has changed, ports that are in both the old and the new range remain allocated.
   const adopt = (text: string, bytes: Buffer): Buffer => {
     const from = Number.parseInt(text, 10)
     return Number.isNaN(from) ? Buffer.alloc(0) : adopted(bytes, from, range)

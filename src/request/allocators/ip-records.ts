@@ -1,6 +1,7 @@
 /**
- * Stores allocated addresses in the records of servers that do not use IPAddress objects: older
- * servers, and this server if the MultiCIDRServiceAllocator feature gate is off (recorded-ips.ts).
+ * Stores allocated addresses in records. Servers that do not use IPAddress objects use these
+ * records: older servers, and this server if the MultiCIDRServiceAllocator feature gate is off
+ * (recorded-ips.ts).
  *
  * If the gate is on, each address is taken in its record before its object is created. Therefore,
  * replicas with and without the gate can run at the same time, and the gate can be turned off
@@ -64,9 +65,9 @@ export class IpRecords {
   }
 
   /**
-   * Takes an address in its record. Returns false if it is already taken. Returns true without a
-   * change if no record covers the address, or if the record cannot be used until a repair has
-   * written it.
+   * Takes an address in its record. Returns false if the address is already taken. Returns true
+   * without a change if no record covers the address, or if the record cannot be used until a
+   * repair has written it.
    */
   async take(ip: Ip): Promise<boolean> {
     const entry = this.#entryOf(ip)
@@ -84,7 +85,7 @@ export class IpRecords {
     }
   }
 
-  /** Marks an address as taken, even if it already is. Never rejects. */
+  /** Marks an address as taken, even if it is already marked. Never rejects. */
   add(ip: Ip): Promise<void> {
     return this.#change(ip, (set, number) => set.add(number))
   }
@@ -125,8 +126,8 @@ export const offsetOf = ({ first }: Cidr, { value }: Ip): number => Number(value
 const IPV6_MAX = 65_536n
 
 /**
- * Returns the last position in a record. The broadcast address, which only IPv4 has, has no
- * position.
+ * Returns the last position in a record. In an IPv4 range, the broadcast address has no position.
+ * An IPv6 range has no broadcast address.
  */
 export function lastOf({ family, first, last }: Cidr): number {
   const size = last - first + 1n

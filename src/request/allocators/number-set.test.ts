@@ -5,10 +5,13 @@ import { NumberSet } from './number-set.ts'
 
 /** The addresses of a /12 network, whose record takes 128 KB. */
 const large = { first: 0, last: (1 << 20) - 3 }
-/** Generous limit for a busy machine. With quadratic time, the test would take minutes. */
+/**
+ * Time limit that suffices even on a busy machine. With quadratic time, the test would take
+ * minutes.
+ */
 const MS_MAX = 20_000
 
-test('after a reset, a set contains exactly the given numbers', () => {
+test('after a reset, a number set contains exactly the given numbers', () => {
   const set = new NumberSet({ first: 30_000, last: 30_015 }, Buffer.alloc(0), () => 0)
   set.add(30_003)
   set.reset([30_000, 30_009, 30_015, 29_999, 30_016])
@@ -19,7 +22,7 @@ test('after a reset, a set contains exactly the given numbers', () => {
   assert.equal(set.stored().length, 0)
 })
 
-test('many numbers in a large range are added, listed and skipped quickly', () => {
+test('many numbers in a large range are added to a set, listed and skipped quickly', () => {
   const set = new NumberSet(large, Buffer.alloc(0), () => 0)
   const numbers = Array.from({ length: 20_000 }, (_, at) => at * 50)
   const tookMs = cpuMsOf(() => {
@@ -31,7 +34,7 @@ test('many numbers in a large range are added, listed and skipped quickly', () =
   assert.ok(tookMs < MS_MAX, `${tookMs} ms`)
 })
 
-test('a free number is found at any position', () => {
+test('a number set finds a free number at any position', () => {
   const range = { first: 100, last: 109, named: 2 }
   const set = new NumberSet(range, Buffer.alloc(0), () => 0.5)
   const given = Array.from({ length: 10 }, () => set.takeAny())
@@ -39,14 +42,14 @@ test('a free number is found at any position', () => {
   assert.throws(() => set.takeAny(), /range is full/)
 })
 
-test('a stored set is restored without the numbers beyond the range', () => {
+test('a stored number set is restored without the numbers beyond the range', () => {
   const stored = Buffer.from('ffff8201', 'hex')
   assert.deepEqual(new NumberSet({ first: 0, last: 15 }, stored, () => 0).list(), [0, 9, 15])
   assert.deepEqual(new NumberSet({ first: 0, last: 14 }, stored, () => 0).list(), [0, 9])
   assert.deepEqual(new NumberSet({ first: 0, last: 99 }, stored.subarray(3), () => 0).list(), [0])
 })
 
-test('a change that fails leaves the set unchanged', () => {
+test('a change that fails leaves the number set unchanged', () => {
   const set = new NumberSet({ first: 1, last: 20 }, Buffer.alloc(0), () => 0)
   set.take(7)
   const change = (): void => {

@@ -1,10 +1,10 @@
-/** A set of allocated numbers in a range, as a bitmap. The bitmap is stored as it is. */
+/** A set of allocated numbers in a range. It is a bitmap, which is stored without conversion. */
 export type NumberRange = {
   readonly first: number
   readonly last: number
   /**
-   * How many low numbers are reserved for clients that request a specific number. If absent, the
-   * count is derived from the size of the range.
+   * How many low numbers are reserved for clients that request a specific number. If absent, this
+   * is derived from the size of the range.
    */
   readonly named?: number
 }
@@ -42,8 +42,8 @@ export class NumberSet {
   #spare: Buffer | undefined
 
   /**
-   * `stored` is a result of `stored()`; numbers beyond the range are dropped. `random` returns
-   * random numbers in the range [0, 1).
+   * `stored` is the result of an earlier call of `stored()`; numbers beyond the range are dropped.
+   * `random` returns random numbers in the range [0, 1).
    */
   constructor(range: NumberRange, stored: Buffer, random: () => number) {
     this.#range = range
@@ -66,7 +66,7 @@ export class NumberSet {
     return start < 0 ? Buffer.alloc(0) : Buffer.from(this.#bytes.subarray(start))
   }
 
-  /** Applies a change. If it throws, the set is left unchanged. */
+  /** Applies a change. If `change` throws an error, the set is left unchanged. */
   attempt<T>(change: (set: NumberSet) => T): T {
     const before = (this.#spare ??= Buffer.alloc(this.#bytes.length))
     this.#bytes.copy(before)
@@ -169,7 +169,10 @@ export class NumberSet {
   }
 }
 
-/** Converts a stored set whose lowest number is `from` to the stored form of a set for `range`. */
+/**
+ * Converts a stored set to the stored form of a set for `range`. The lowest number of the stored
+ * set is `from`.
+ */
 export function adopted(stored: Buffer, from: number, range: NumberRange): Buffer {
   const was = new NumberSet(
     { first: from, last: from + 8 * stored.length - 1 },

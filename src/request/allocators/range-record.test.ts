@@ -21,7 +21,7 @@ function recordOn(
   return new RangeRecord({ store, key, range, text: '30000-30015', adopt, random: () => 0, life })
 }
 
-test('after the database is restored, no change is based on a write before the restore, even one with the same revision', async () => {
+test('after the database is restored, no change is based on a record that was written before the restore, even if its revision is the same', async () => {
   await using engine = new MemoryEngine()
   let life = 0
   const mine = recordOn(engine, () => life)
@@ -37,7 +37,7 @@ test('after the database is restored, no change is based on a write before the r
   assert.deepEqual(await others.attempt((set) => set.list()), [30002, 30003])
 })
 
-test('other tasks run while many changes are applied to a large set', async () => {
+test('other tasks run while many changes are applied to a large number set', async () => {
   await using engine = new MemoryEngine()
   const record = recordOn(engine, () => 0, { first: 0, last: (1 << 20) - 3 })
   let turns = 0
@@ -54,7 +54,7 @@ test('other tasks run while many changes are applied to a large set', async () =
   assert.ok(turnsMet > 1, `${turnsMet} turns`)
 })
 
-test('a change that fails does not affect the other changes of its batch', async () => {
+test('a change that fails does not affect the other changes that are written together with it', async () => {
   await using engine = new MemoryEngine()
   const record = recordOn(engine, () => 0)
   const [, twice] = await Promise.allSettled(

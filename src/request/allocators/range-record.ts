@@ -1,7 +1,7 @@
 /**
- * A set of numbers that is shared by all servers that use the same etcd. As in kube-apiserver, it
- * is stored in one key, and every change compares and writes that key. Changes that arrive during a
- * write are batched into the next write, so that many changes cause few writes.
+ * A set of numbers that is shared by all servers that use the same etcd. As in kube-apiserver, the
+ * set is stored under one key, and every change compares and writes that key. Changes that arrive
+ * during a write are combined in the next write, so that many changes cause few writes.
  */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { decodeStored, encodeStored } from '../../objects/codec/object.ts'
@@ -22,12 +22,12 @@ export type RangeRecordOptions = {
   readonly range: NumberRange
   /** The range as a string, as in the record: `30000-32767`, `10.0.0.0/16`. */
   readonly text: string
-  /** Converts the bitmap of a record for another range to this range. */
+  /** Converts the bitmap of a record for another range to a bitmap for this range. */
   readonly adopt: (text: string, bytes: Buffer) => Buffer
   /**
    * If set, a record that is missing or has another range cannot be used until a repair
-   * (`changeAt`) has written it. The value is the name of the resource in error messages. If
-   * absent, the first change converts the record.
+   * (`changeAt`) has written it. The value of the field is the name of the resource in error
+   * messages. If the field is absent, the first change converts the record.
    */
   readonly repairedFirst?: string
   /** Returns a random number in the range [0, 1). */
@@ -59,8 +59,8 @@ export class RangeRecord {
   #wishes: RangeChange[] = []
   #isWriting = false
   /**
-   * The last record written, and the database to which it was written. Another database can have a
-   * different record at the same revision.
+   * The record that was last written, and the database to which it was written. Another database
+   * can have a different record at the same revision.
    */
   #last: { readonly life: number; readonly current: Current<KubeObject> } | undefined
 
@@ -102,7 +102,7 @@ export class RangeRecord {
     return found?.revision ?? 0
   }
 
-  /** Whether the record can be used. If not, a repair has to write it first. */
+  /** Whether the record can be used. If it cannot be used, a repair has to write it first. */
   async isUsable(): Promise<boolean> {
     const { found } = await this.#options.store.get(this.#options.key)
     return this.#unusable(found && this.#decode(found)) === undefined
@@ -131,8 +131,8 @@ export class RangeRecord {
   }
 
   /**
-   * Applies a change to the stored set and returns its result, without storing the changed set.
-   * Used for dry runs.
+   * Applies a change to the stored set and returns the result of the change, without storing the
+   * changed set. Used for dry runs.
    */
   async attempt<T>(change: (set: NumberSet) => T): Promise<T> {
     const { found } = await this.#options.store.get(this.#options.key)
@@ -237,8 +237,8 @@ const rangeSchema = (): ReturnType<typeof plainSchema> =>
   plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
 /**
- * Applies changes in slices, so that other tasks can run. Many changes to a large set take long,
- * because some of them scan the whole set.
+ * Applies changes in slices, between which the event loop runs other tasks. Many changes to a large
+ * set take long, because some of them scan the whole set.
  */
 async function applyAll(
   wishes: readonly RangeChange[],

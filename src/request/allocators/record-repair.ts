@@ -3,13 +3,13 @@ import type { NumberSet } from './number-set.ts'
 import type { RangeRecord } from './range-record.ts'
 
 /**
- * Number of passes without a Service after which a number is released. By then, no Service with
+ * Number of passes after which a number is released if no Service uses it. By then, no Service with
  * this number can still be about to be stored.
  */
 const PASSES_TILL_FREE = 3
 /**
- * Maximum number of attempts in one pass, in case other servers continuously change the record. The
- * next pass runs minutes later.
+ * Maximum number of attempts in one pass. Other servers can change the record continuously, so that
+ * attempts fail. The next pass runs minutes later.
  */
 const TRIES_MAX = 5
 
@@ -19,8 +19,8 @@ export class RecordRepair {
   readonly #record: RepairableRecord
   readonly #life: () => number
   /**
-   * Number of passes in which an allocated number belonged to no Service, by number. The counts
-   * apply to one database only.
+   * The number of passes that found that no Service uses an allocated number, keyed by the
+   * allocated number. The counts apply to one database only.
    */
   #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = {
     life: -1,
@@ -33,7 +33,7 @@ export class RecordRepair {
     this.#life = life
   }
 
-  /** Runs a pass and returns what it changed. `readHeld` reads the numbers that Services use. */
+  /** Runs a pass and returns the changes. `readHeld` reads the numbers that Services use. */
   async pass(
     readHeld: () => Promise<ReadonlySet<number>>,
   ): Promise<Pick<RepairResult, 'missing' | 'freed'>> {
@@ -46,9 +46,11 @@ export class RecordRepair {
 
   /**
    * Tries to repair the record. Returns undefined if the record was changed in the meantime, or if
-   * the database was replaced. The repair applies only to the state of the record before the
-   * Services were listed. A later state can contain numbers of newer Services, or lack the numbers
-   * of Services that were deleted since.
+   * the database was replaced.
+   *
+   * The repair applies only to the state of the record before the Services were listed. A later
+   * state of the record can contain numbers of newer Services, or lack the numbers of Services that
+   * were deleted since.
    */
   async #try(readHeld: () => Promise<ReadonlySet<number>>): Promise<RepairResult | undefined> {
     const life = this.#life()

@@ -51,7 +51,7 @@ test('the network and broadcast addresses are not allocated, and an IPv6 record 
   await assert.rejects(six.take('fd00::1:0', parent, wet), refused('fd00::1:0', 'fd00::/108'))
 })
 
-test('allocation fails in a full range, and a dry run neither allocates nor checks an address', async () => {
+test('allocation fails in a range without free addresses, and a dry run neither allocates nor checks an address', async () => {
   const { ips, set } = poolOf('10.0.0.0/30')
   await ips.takeAny('IPv4', parent, wet)
   await ips.takeAny('IPv4', parent, wet)

@@ -20,8 +20,8 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
   }
 
   /**
-   * Allocates the given address. As in kube-apiserver, a dry run does not check whether it is free.
-   * Fails with an IpError if the address cannot be allocated.
+   * Allocates the given address. As in kube-apiserver, a dry run does not check whether the address
+   * is free. Fails with an IpError if the address cannot be allocated.
    */
   async take(text: string, _parent: Parent, { isDryRun }: TakeOptions): Promise<void> {
     const ip = parseIp(text)

@@ -28,7 +28,7 @@ const address = (ip: string, name: string, created: string): KubeObject => {
 
 type RepairOptions = ConstructorParameters<typeof Repair>[0]
 
-/** A repair loop for node ports only. */
+/** Creates a repair loop that repairs only node ports. */
 const repairOfPorts = (
   options: Pick<RepairOptions, 'nodePorts' | 'listServices'> & Partial<RepairOptions>,
 ): Repair =>

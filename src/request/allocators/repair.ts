@@ -1,7 +1,7 @@
 /**
- * Reconciles addresses and node ports with the existing Services: it allocates what a Service uses,
- * and releases what no Service uses. Differences arise when a server crashes between two writes, or
- * when the outcome of a write is unknown.
+ * Reconciles addresses and node ports with the existing Services: allocates those that a Service
+ * uses, and releases those that no Service uses. Differences arise when a server crashes between
+ * two writes, or when the outcome of a write is unknown.
  */
 import { type Cidr, contains, formatCidr, formatIp, type Ip, parseIp } from '../../api/ip.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
@@ -21,7 +21,7 @@ const ADDRESS_AGE_MS_MIN = 60_000
 
 export type RepairOptions = {
   readonly nodePorts: RepairableRecord
-  /** Lists all Services, with a consistent read. */
+  /** Lists all Services with a consistent read. */
   readonly listServices: () => Promise<readonly KubeObject[]>
   readonly listAddresses: () => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
@@ -91,7 +91,7 @@ export class Repair {
     return ip === undefined || (await this.#options.hasAddress(formatIp(ip)))
   }
 
-  /** Allocates the addresses of a Service that are not yet allocated. */
+  /** Allocates those addresses of a Service that are not yet allocated. */
   async takeAddresses(service: Fields): Promise<void> {
     const { namespace, name } = fieldsOf(service['metadata'])
     const owner = { namespace: textOf(namespace), name: textOf(name) }
@@ -115,8 +115,8 @@ export class Repair {
   }
 
   /**
-   * Repairs a record. It is compared with the Services instead of the IPAddress objects, because
-   * another replica might create Services without IPAddress objects.
+   * Repairs a record. The record is compared with the Services instead of the IPAddress objects,
+   * because another replica might create Services without IPAddress objects.
    */
   async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
     const { listServices, log } = this.#options
@@ -165,8 +165,8 @@ export class Repair {
   }
 
   /**
-   * Allocates addresses of Services for which no IPAddress object was found. Lists the Services
-   * again, to ignore Services that were deleted after the first list.
+   * Allocates those addresses of Services for which no IPAddress object was found. Lists the
+   * Services again, to ignore Services that were deleted after the first list.
    */
   async #takeMissing(names: readonly string[]): Promise<void> {
     const owners = ownersOf(await this.#options.listServices())

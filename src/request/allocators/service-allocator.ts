@@ -1,5 +1,5 @@
 /**
- * Allocates and releases the resources of a Service besides its object: cluster IPs, node ports,
+ * Allocates and releases what a Service needs in addition to its object: cluster IPs, node ports,
  * and the Endpoints with the same name.
  */
 import { internalError, invalid } from '../../api/errors.ts'
@@ -36,7 +36,7 @@ export type ServiceAllocatorOptions = {
   readonly metrics: AllocatorMetrics
   /**
    * Value of the metric label `scope` for addresses that the server chooses. kube-apiserver counts
-   * those with IPAddress objects as if a client had requested them.
+   * addresses with IPAddress objects as if a client had requested them.
    */
   readonly chosenScope: Scope
   readonly deleteEndpoints: (parent: Parent) => Promise<void>
@@ -154,7 +154,7 @@ export class ServiceAllocator implements Allocator {
     if (!lacksPorts(spec, before)) return spec
     const assign = (ports: NumberSet): PortAssignment => assignPorts(name, spec, before, ports)
     const assigned = isDryRun ? await nodePorts.attempt(assign) : await nodePorts.change(assign)
-    // limit: there are at most as many items as node ports, so they can be passed as arguments
+    // limit: there are at most as many items as node ports, so they can be passed as arguments.
     taken.push(...assigned.taken)
     if (!isDryRun) {
       const named = new Set(portsHeld(spec))
@@ -218,8 +218,8 @@ function freed(spec: Fields, before: Fields | undefined): Pick<HeldAddresses, 'i
 }
 
 /**
- * Returns the index of the first address to allocate. The Service keeps its existing addresses,
- * because validation rejects changes to them.
+ * Returns the index of the first address of the Service to allocate. The Service keeps its existing
+ * addresses, because validation rejects changes to them.
  */
 function firstMissing(before: Fields | undefined): number {
   if (before === undefined || typeOf(before) === 'ExternalName') return 0

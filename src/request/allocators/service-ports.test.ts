@@ -50,13 +50,13 @@ test('the error for a port that is allocated or out of range contains the field 
   refuse(80, /not in the valid range. The range of valid ports is 30000-30049/)
 })
 
-test('an update allocates only the ports that the Service does not have yet', () => {
+test('an update allocates only node ports that the Service does not have yet', () => {
   const before = spec([{ port: 1, nodePort: 30_001 }])
   const after = spec([{ port: 1, nodePort: 30_001 }, { port: 2, nodePort: 30_002 }, { port: 3 }])
   assert.deepEqual(assignPorts('s', after, before, pool(30_001)).taken, [30_002, 30_016])
 })
 
-test('a load balancer can have a health check port without other node ports', () => {
+test('a load balancer Service can have a health check port without other node ports', () => {
   const balancer = {
     type: 'LoadBalancer',
     externalTrafficPolicy: 'Local',
@@ -73,7 +73,7 @@ test('a load balancer can have a health check port without other node ports', ()
   assert.deepEqual(portsHeld(assigned), taken)
 })
 
-test('allocation fails with an error if all ports are taken', () => {
+test('node port allocation fails with an error if all ports are taken', () => {
   const all = Array.from({ length: 50 }, (_, at) => range.first + at)
   assert.throws(
     () => assignPorts('s', spec([{ port: 1 }]), undefined, pool(...all)),

@@ -103,8 +103,8 @@ function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
 }
 
 /**
- * Returns the requested node ports by port number. If several entries request one for the same port
- * number, the first one is used.
+ * Returns the requested node ports by port number. If several ports with the same number request a
+ * node port, the first request is used.
  */
 function namedByNumber(ports: readonly Fields[]): ReadonlyMap<number, number> {
   const named = new Map<number, number>()

@@ -7,7 +7,10 @@ import type { AuditStage } from '../../config/files/audit-policy.ts'
 import { formatDuration } from '../../lib/time/duration.ts'
 import type { Annotations } from './cached-fields.ts'
 
-/** Duration above which a request has annotations with its latencies, as in kube-apiserver. */
+/**
+ * Minimum duration of a request whose audit event gets annotations with latencies, as in
+ * kube-apiserver.
+ */
 export const SLOW_MS = 500
 
 export type Took = {

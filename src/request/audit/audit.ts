@@ -1,6 +1,6 @@
 /**
- * The audit log: decides which requests are recorded, and passes their events to the backends. It
- * exists only if the server has an audit policy.
+ * The audit log: decides which requests are recorded, and passes their events to the backends. The
+ * server has an audit log only if it has an audit policy.
  */
 import type { User } from '../../api/user.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -41,7 +41,7 @@ export class Audit implements AsyncDisposable {
     this.monotonicMs = options.clock.monotonicMs
     this.isStrict = options.backends.some(({ isStrict }) => isStrict)
     this.isOrdered = options.backends.every(({ isOrdered }) => isOrdered)
-    // limit: there are at most two backends, so their sizes can be passed as arguments
+    // limit: there are at most two backends, so their sizes can be passed as arguments.
     this.objectBytesMax = Math.min(
       OBJECT_BYTES_MAX,
       Math.max(...options.backends.map((one) => one.eventBytesMax)),

@@ -34,7 +34,7 @@ type BeginOptions = {
   readonly level?: AuditEvent['level']
 }
 
-/** Starts recording an authenticated request, with a backend that blocks. */
+/** Starts recording an authenticated request, with a backend in blocking mode. */
 function begin(
   method: string,
   uri: string,
@@ -121,7 +121,7 @@ const awaited: readonly (readonly [
 ]
 for (const [isAwaited, method, uri, isCompleteOmitted = false] of awaited) {
   const what = isCompleteOmitted ? ' without a later event' : ''
-  test(`${method} ${uri}${what} ${isAwaited ? 'waits' : 'does not wait'} for its first event`, () => {
+  test(`a request ${method} ${uri}${what} ${isAwaited ? 'waits' : 'does not wait'} for its first event`, () => {
     assert.equal(begin(method, uri, { isCompleteOmitted }).received instanceof Promise, isAwaited)
   })
 }
@@ -170,7 +170,7 @@ const longStatus: Status = {
 for (const level of ['Metadata', 'RequestResponse'] as const) {
   for (const isIndented of [false, true]) {
     const form = isIndented ? 'indented' : 'compact'
-    test(`a long Status in ${form} JSON is serialized at most once for its event of level ${level}`, async () => {
+    test(`in ${form} JSON, a long Status is serialized at most once for the event of level ${level}`, async () => {
       const { audited, stored, whole } = begin('POST', pod, { level })
       const { kind: _kind, apiVersion: _apiVersion, ...fields } = longStatus
       const json = printOrdered(longStatus)

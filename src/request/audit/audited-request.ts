@@ -1,7 +1,7 @@
 /**
- * Records one request, starting with its authentication. It collects what the layers report about
- * the request, and stores an event for each stage: RequestReceived, ResponseStarted for
- * long-running requests, then ResponseComplete or Panic.
+ * Records one request, starting with its authentication. Collects what the layers report about the
+ * request, and stores an event for each stage. The stages are RequestReceived, ResponseStarted for
+ * long-running requests, and then ResponseComplete or Panic.
  */
 import type { AuditRecorder } from '../../api/audited.ts'
 import type { RequestContext, RequestInfo } from '../../api/context.ts'
@@ -40,7 +40,7 @@ export type ReceivedRequest = {
   /** Current time on the monotonic clock. */
   readonly nowMs: number
   /**
-   * Whether the request is a watch, or is streamed from another server. For these requests, the
+   * Whether the request is a watch, or is streamed from another server. For such requests, the
    * beginning of the response is also recorded.
    */
   readonly isLongRunning: boolean
@@ -60,19 +60,19 @@ export type Recorder = {
   readonly countRejected: () => void
 }
 
-/** Outcome of a request, in addition to its response. */
+/** Data about the end of a request that its audit event contains, in addition to the response. */
 export type Outcome = {
   /** The Status object in the response body. */
   readonly status?: Status | undefined
-  /** An unexpected error. */
+  /** The error, if the handler of the request failed unexpectedly. */
   readonly panic?: unknown
   /** Current time on the monotonic clock. */
   readonly nowMs: number
 }
 
 /**
- * Number of copies that removing managedFields creates: the object is decoded to a string, and then
- * encoded again.
+ * Number of copies of an object that are created to remove its managedFields: it is decoded to a
+ * string, and then encoded again.
  */
 const OMITTING_COPIES = 2
 
@@ -89,7 +89,7 @@ export class AuditedRequest implements AuditRecorder {
   readonly #receivedMs: number
   readonly #authenticatedMs: number
   #context: RequestContext | undefined
-  /** Result of storing the last event, if the response must wait for it. */
+  /** The result of storing the last event. Set if the response must wait for it. */
   #storing: Promise<boolean> | undefined
   #named: BodyReference | undefined
   #printRequest: (() => Steps<Buffer>) | undefined
@@ -138,9 +138,9 @@ export class AuditedRequest implements AuditRecorder {
 
   /**
    * Stores the first event. A read can run before this event is stored, if its response waits until
-   * a later event is stored. All other requests must be recorded before they run, because they
-   * write or can have any effect on another server, such as an exec with the method GET. Fails if a
-   * strict backend cannot record the request.
+   * a later event is stored. All other requests must be recorded before they run. They write
+   * objects, or can have an effect on another server, such as an exec with the method GET. Fails if
+   * a strict backend cannot record the request.
    */
   received(context: RequestContext): Promise<void> | undefined {
     this.#context = context
@@ -227,8 +227,8 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Records the end of a stream. `isCut` means that it ended early. In kube-apiserver, the handler
-   * panics in this case.
+   * Records the end of a stream. `isCut` means that the stream ended early. In kube-apiserver, the
+   * handler panics in this case.
    */
   #ended(isCut: boolean): void {
     if (isCut) this.#response = { code: 500, status: panicStatus('net/http: abort Handler') }
@@ -353,7 +353,7 @@ const isLong = (response: ApiResponse): boolean =>
 /** Beginning of the JSON of a Status. In events, a Status has no kind and no apiVersion. */
 const statusHead = Buffer.from('{"kind":"Status","apiVersion":"v1",')
 
-/** Returns the JSON of a Status, if the response consists of it. */
+/** Returns the JSON of the Status in the response, if the body of the response is a Status. */
 function statusJsonOf(response: ApiResponse): Buffer | undefined {
   if (!('body' in response) || !Buffer.isBuffer(response.body)) return undefined
   const { body } = response

@@ -15,8 +15,8 @@ export interface AuditBackend extends AsyncDisposable {
   /** Whether a request must fail if one of its events is not stored. */
   readonly isStrict: boolean
   /**
-   * Whether events are stored in order. Otherwise, a later event of a request has to wait for the
-   * earlier one.
+   * Whether events are stored in order. If not, a later event of a request has to wait until the
+   * earlier one is stored.
    */
   readonly isOrdered: boolean
   /** Maximum size of an event that is stored without truncation. */
@@ -33,8 +33,8 @@ export interface EventSink {
   /** Whether events are stored in order. */
   readonly isOrdered: boolean
   /**
-   * Stores events. Resolves to false if some of them are not stored; the sink has then counted and
-   * logged the lost events. Never rejects.
+   * Stores events. Resolves to false if some of the events are not stored; the sink has then
+   * counted and logged the lost events. Never rejects.
    */
   readonly store: (events: readonly AuditEvent[], urgency: Urgency) => Promise<boolean>
   /**

@@ -34,7 +34,7 @@ function collector() {
   return { lost, reportLost }
 }
 
-/** Blocks batches until they are released. */
+/** A sink that does not finish writing batches until a test releases them. */
 class HeldSink implements EventSink {
   readonly isOrdered = true
   readonly batches: string[][] = []
@@ -110,7 +110,7 @@ test('events that arrive during a write are written together by the next write, 
   assert.deepEqual(written.at(-1), ['line of d'])
 })
 
-test('an empty batch ends immediately, and later batches are written as usual', async () => {
+test('writing an empty batch of events ends immediately, and later batches are written as usual', async () => {
   const written: string[][] = []
   const lines: Lines = {
     append: async (batch) => void written.push(linesIn(batch)),
@@ -179,7 +179,7 @@ test('many events are divided into several writes', async () => {
   assert.deepEqual(lost, [])
 })
 
-test('the objects of a long event are written without being copied, and events are written in order', async () => {
+test('the objects of a long event are written without being copied, and all events are written in order', async () => {
   const written: (string | readonly Buffer[])[] = []
   const lines: Lines = {
     append: async (batch) => void written.push(...linesIn(batch)),
@@ -218,7 +218,7 @@ test('an event whose objects are too large is truncated before it is serialized'
   assert.deepEqual(sink.batches, [['short of 1']])
 })
 
-test('events are buffered until their size reaches `fullBytes`', async () => {
+test('events are buffered until their total size reaches `fullBytes`', async () => {
   const written: string[][] = []
   const lines: Lines = {
     append: async (batch) => void written.push(linesIn(batch)),
@@ -294,7 +294,7 @@ const storedBy = (...backends: AuditBackend[]): MaybePromise<boolean> =>
     clock: systemTime,
   }).store(event('a'))
 
-test('if there are several backends, only the failures of strict ones are reported', async () => {
+test('if there are several backends, only the failures of strict backends are reported', async () => {
   const { reportLost } = collector()
   const backend = (isStrict: boolean, isStored: boolean): AuditBackend =>
     new BlockingBackend(sinkOf(isStored), { isStrict, eventBytesMax: Infinity, reportLost })
@@ -348,7 +348,7 @@ function batchOf(
   return { backend, lost }
 }
 
-test('a batch is sent when it is full, and events that do not fit into the buffer are lost', async () => {
+test('a batch of events is sent when it is full, and events that do not fit into the buffer are lost', async () => {
   const sink = new HeldSink()
   const { backend, lost } = batchOf(sink)
   for (const json of ['a', 'b', 'c', 'd']) assert.equal(backend.process(event(json)), true)
@@ -366,7 +366,7 @@ test('a batch is sent when it is full, and events that do not fit into the buffe
   assert.equal(lost.at(-1), 'buffered e: audit backend shut down')
 })
 
-test('a batch that is not full is sent when its maximum wait has passed', async () => {
+test('a batch of events that is not full is sent when its maximum wait has passed', async () => {
   const sink = new HeldSink()
   const { backend } = batchOf(sink, { waitMs: 10 })
   backend.process(event('a'))
@@ -377,7 +377,7 @@ test('a batch that is not full is sent when its maximum wait has passed', async 
   await backend[Symbol.asyncDispose]()
 })
 
-test('the size and the rate of batches are limited', async () => {
+test('the size and the rate of batches of events are limited', async () => {
   const sink = new HeldSink()
   const throttle = { batchesPerSecond: 20, burst: 1 }
   const { backend } = batchOf(
@@ -392,7 +392,7 @@ test('the size and the rate of batches are limited', async () => {
   assert.deepEqual(sink.batches, [['aaaa', 'bbbb'], ['cccc']])
 })
 
-test('batches of one event are combined, and are written immediately when the buffer is half full', async () => {
+test('batches that consist of one event are combined, and are written immediately when the buffer is half full', async () => {
   const stored = Promise.withResolvers<boolean>()
   const urgencies: string[] = []
   const sink: EventSink = {
@@ -414,7 +414,7 @@ test('batches of one event are combined, and are written immediately when the bu
   await backend[Symbol.asyncDispose]()
 })
 
-test('during shutdown, pending batches are sent without waiting for the rate limit', async () => {
+test('during shutdown, pending batches of events are sent without waiting for the rate limit', async () => {
   const sink: EventSink & { readonly stored: string[] } = {
     isOrdered: true,
     stored: [],

@@ -36,8 +36,8 @@ const ignoreStop = (): undefined => undefined
 export class BatchBackend implements AuditBackend {
   readonly isStrict = false
   /**
-   * True, although batches are stored concurrently: no request waits for its events, so a later
-   * event need not wait for an earlier one.
+   * Always true, although batches are stored concurrently. No request waits for its events, so a
+   * later event need not wait for an earlier one.
    */
   readonly isOrdered = true
   readonly eventBytesMax: number
@@ -51,7 +51,7 @@ export class BatchBackend implements AuditBackend {
    */
   #bytes = 0
   readonly #storing = new Set<Promise<void>>()
-  /** Number of events being stored that were passed to the sink one by one. */
+  /** Number of events that were passed to the sink one by one and are not stored yet. */
   #single = 0
   /**
    * The last group of events that were passed to the sink one by one. The sink might store it
@@ -81,8 +81,8 @@ export class BatchBackend implements AuditBackend {
   }
 
   /**
-   * Buffers an event. Always returns true: an event that does not fit into the buffer is lost, and
-   * its request continues.
+   * Buffers an event. Always returns true. If the event does not fit into the buffer, it is lost
+   * and its request continues.
    */
   process(event: AuditEvent): boolean {
     const { mode, reportLost, bufferBytes } = this.#options
@@ -115,9 +115,10 @@ export class BatchBackend implements AuditBackend {
   }
 
   /**
-   * Stores an event as a batch of its own. The sink combines such events and limits their total
-   * size. As many events can be buffered as in kube-apiserver. No request waits for them, so they
-   * can be delayed and written together with others, unless the buffer fills up.
+   * Stores an event as a batch with a single event. The sink combines such events and limits their
+   * total size. The maximum number of buffered events is the same as in kube-apiserver. No request
+   * waits for these events. Therefore they can be delayed and written together with others, unless
+   * the buffer fills up.
    */
   #storeOne(event: AuditEvent): void {
     this.#single++
@@ -176,7 +177,7 @@ export class BatchBackend implements AuditBackend {
     this.#wake = undefined
   }
 
-  /** Waits until the rate limit allows a batch. During shutdown, it does not wait. */
+  /** Waits until the rate limit allows a batch. During shutdown, returns without waiting. */
   async #untilAllowed(): Promise<void> {
     const { mode, time } = this.#options
     const pauseMs = 1000 / (mode.throttle?.batchesPerSecond ?? 1)

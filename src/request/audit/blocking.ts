@@ -8,7 +8,7 @@ import type { ReportLost } from './lost.ts'
 import { truncated } from './truncate.ts'
 
 export type BlockingOptions = {
-  /** Whether a request fails if its event is not stored. */
+  /** Whether a request fails if one of its events is not stored. */
   readonly isStrict: boolean
   /** Maximum size of an event. Infinity if events are not truncated. */
   readonly eventBytesMax: number

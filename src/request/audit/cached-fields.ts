@@ -9,7 +9,7 @@ import { printString, sortedKeys } from '../../objects/codec/json.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { sourceIps } from './source-ips.ts'
 
-/** Source of a request, together with its serialized event fields. */
+/** Source of a request, and the JSON of its fields in events. */
 export type Source = {
   readonly ips: readonly string[]
   readonly userAgent: string
@@ -20,23 +20,23 @@ export type Source = {
 export type Annotations = { readonly [key: string]: string }
 
 /**
- * Maximum number of cached pairs of an address and a user agent, more than a typical cluster has.
- * When it is reached, the cache is cleared.
+ * Maximum number of cached sources. A source is a pair of an address and a user agent. A typical
+ * cluster has fewer sources. When the maximum is reached, the cache is cleared.
  */
 const SOURCES_MAX = 4096
 /**
- * Maximum number of cached reasons for allowing a request. There is one for each role binding in
- * use. When it is reached, the cache is cleared.
+ * Maximum number of cached reasons for allowing a request. There is one reason for each role
+ * binding in use. When the maximum is reached, the cache is cleared.
  */
 const REASONS_MAX = 4096
 /**
- * Maximum number of cached pairs of a resource and a namespace. When it is reached, the cache is
- * cleared.
+ * Maximum number of cached pairs of a resource and a namespace. When the maximum is reached, the
+ * cache is cleared.
  */
 const PLACES_MAX = 4096
 /**
- * Maximum number of cached pairs of a group and a version, and of cached verbs per user. When it is
- * reached, the cache is cleared.
+ * Maximum number of cached pairs of a group and a version, and of cached verbs per user. When the
+ * maximum is reached, the cache is cleared.
  */
 const VERSIONS_MAX = 1024
 const VERBS_MAX = 16
@@ -58,13 +58,13 @@ const TARGET_BYTES_MAX = 2048
 /** Maximum length of a user agent, as in kube-apiserver. Longer user agents are truncated. */
 const USER_AGENT_CHARACTERS_MAX = 1024
 
-/** Serialized event fields from the verb to the user agent, for one user and verb. */
+/** The JSON of the event fields from the verb to the user agent, for one user and verb. */
 export type CallerFields = {
   readonly source: Source
   readonly fields: Buffer
   /**
-   * Cached targets by URI: the fields from the URI to the object reference. An empty value means
-   * that the target has been requested only once.
+   * Cached targets by URI. A target is the JSON of the event fields from the URI to the object
+   * reference. An empty value means that the target has been requested only once.
    */
   readonly targets: Map<string, Buffer>
 }
@@ -73,21 +73,21 @@ const askedOnce = Buffer.alloc(0)
 
 export class CachedFields {
   /**
-   * Fields by user and verb. The requests of a token or a connection can share one user object.
-   * Other requests have their own.
+   * Fields by user and verb. All requests with the same token or connection can share one user
+   * object. Other requests have separate user objects.
    */
   readonly #asking = new WeakMap<User, Map<string, CallerFields>>()
   /** Sources by user agent, then by address. */
   readonly #sources = new Map<string, Map<string, Source>>()
   #sourceCount = 0
-  /** Sources by header objects that several requests share. */
+  /** Sources by header object. Several requests can share a header object. */
   readonly #sourceOf = new WeakMap<
     IncomingHttpHeaders,
     { readonly remoteAddress: string; readonly source: Source }
   >()
   /**
-   * All maps that contain targets, so that they can be cleared together. The maps live as long as
-   * their users, which can be as long as a connection.
+   * All maps that contain targets, so that they can be cleared together. Each map exists as long as
+   * its user object, which can be as long as a connection.
    */
   readonly #targets = new Set<Map<string, Buffer>>()
   #targetCount = 0
@@ -99,8 +99,8 @@ export class CachedFields {
   readonly #namedVersions = new PairTexts(VERSIONS_MAX)
 
   /**
-   * Returns the JSON that follows the URI: its closing quote, and the fields from `verb` to
-   * `userAgent` without `impersonatedUser`.
+   * Returns the JSON that follows the URI: the closing quote of the URI, and the fields from `verb`
+   * to `userAgent`. The field `impersonatedUser` is left out.
    */
   asking(verb: string, user: User, source: Source): CallerFields {
     const ofUser = this.#asking.get(user)
@@ -122,8 +122,8 @@ export class CachedFields {
   }
 
   /**
-   * Returns a cached target. If undefined, the caller serializes the target and passes it to
-   * `keepTarget`.
+   * Returns a cached target, or undefined if it is not cached. In this case, the caller serializes
+   * the target and passes it to `keepTarget`.
    */
   target({ targets }: CallerFields, uri: string): Buffer | undefined {
     const known = targets.get(uri)

@@ -24,7 +24,7 @@ export type AuditEnvironment = {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
-  /** Maximum memory that all requests together can use. */
+  /** Maximum memory for all requests together, in bytes. */
   readonly requestBytes: number
   /** Connects to the webhook. Undefined for direct connections. */
   readonly dial?: Dial | undefined
@@ -85,7 +85,7 @@ type SinkOptions = {
 }
 
 /**
- * Limit of the buffer for events for which no request waits. It is a share of the memory for
+ * Limit of the buffer for events for which no request waits. The limit is a share of the memory for
  * requests, because events can have a size of megabytes. kube-apiserver limits only the number of
  * events.
  */

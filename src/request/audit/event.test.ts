@@ -86,7 +86,7 @@ const plainStage: StageFacts = {
   annotations: undefined,
 }
 
-test('the fields of an event are in the order of the API', () => {
+test('the fields of an audit event are in the order of the API', () => {
   const event = printer.print(stage)
   const upToObjects =
     '{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"id \\"1\\"","stage":"ResponseComplete",' +
@@ -107,7 +107,7 @@ test('the fields of an event are in the order of the API', () => {
   )
 })
 
-test('an event in the legacy format is one line of text', () => {
+test('an audit event in the legacy format is one line of text', () => {
   assert.equal(
     printer.print(stage).line(),
     '2026-01-31T12:00:00.12Z AUDIT: id="id \\"1\\"" stage="ResponseComplete" ip="1.2.3.4" method="create" user="al\u00e9" groups="\\"g\\",\\"h\\"" as="bob" asgroups="\\"dev\\"" user-agent="me" namespace="ns" uri="/x?a=<b>" response="404"',
@@ -163,7 +163,7 @@ test('the source IPs are the addresses in proxy headers, followed by the address
   assert.deepEqual(sourceIps({}, ''), [])
 })
 
-test('timestamps have microseconds, and follow changes of the wall clock', () => {
+test('timestamps of audit events have microseconds, and follow changes of the wall clock', () => {
   let wallMs = Date.parse('2026-01-31T12:00:00.000Z')
   let nowMs = 5
   const clock = new MicroClock({ wallMs: () => wallMs, monotonicMs: () => nowMs })
@@ -181,7 +181,7 @@ test('timestamps have microseconds, and follow changes of the wall clock', () =>
   assert.equal(timeAt(26), '2026-01-31T11:59:01.000500Z')
 })
 
-test('timestamps are correct even if the process pauses after reading the clock', () => {
+test('timestamps of audit events are correct even if the process pauses after reading the clock', () => {
   const startMs = Date.parse('2026-01-31T12:00:00.000Z')
   let nowMs = 0
   const clock = new MicroClock({ wallMs: () => startMs + nowMs, monotonicMs: () => nowMs })
@@ -196,7 +196,7 @@ const text = fc.oneof(
   fc.stringMatching(/^[a-z/.-]{1,80}$/),
 )
 
-test('an event that reuses parts of an earlier event equals an event that is serialized separately', () => {
+test('an audit event that reuses parts of an earlier event equals an event that is serialized separately', () => {
   const someFacts = fc.record({
     level: fc.constantFrom('Metadata', 'RequestResponse'),
     auditId: text,
@@ -262,7 +262,7 @@ test('an event that reuses parts of an earlier event equals an event that is ser
   )
 })
 
-test('events of repeated requests are the same with and without a cache', () => {
+test('audit events of repeated requests are the same with and without a cache', () => {
   const headers = Object.freeze({ 'user-agent': 'me' })
   const users = ['ann', 'bob'].map((name) => ({ name, uid: '', groups: [] }))
   const named = { ...info, subresource: '', namespace: 'ns', name: 'a<b' }

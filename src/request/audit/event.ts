@@ -19,14 +19,14 @@ import { legacyLine } from './legacy-line.ts'
 import { type MicroClock, TimeField } from './micro-clock.ts'
 
 /**
- * An event as backends receive it. It is serialized on demand. Most events are serialized once,
- * directly into the memory from which they are written.
+ * An event as backends receive it. The event is serialized on demand. Most events are serialized
+ * once, directly into the memory from which they are written.
  */
 export interface AuditEvent {
   readonly level: AuditLevel
   /**
-   * Size of the parts that are already serialized: the request and response objects, and a long
-   * Status.
+   * Size in bytes of the parts that are already serialized: the request and response objects, and a
+   * long Status.
    */
   readonly printedBytes: number
   /** The event as JSON on one line, without a newline. */
@@ -37,7 +37,7 @@ export interface AuditEvent {
   pieces(): readonly Buffer[]
   /** Returns the JSON without the request and response objects, marked as truncated. */
   truncated(): string
-  /** Returns the event as a line in the `legacy` format, without a newline. */
+  /** Returns the event as a line in the `legacy` format, without the newline at the end. */
   line(): string
 }
 
@@ -54,7 +54,7 @@ export const printedEvent = (event: AuditEvent, json: Buffer): AuditEvent => ({
   line: () => event.line(),
 })
 
-/** Data of a request that is known from the beginning. */
+/** Data of a request that is known when the request arrives. */
 export type EventFacts = {
   readonly level: AuditLevel
   readonly auditId: string
@@ -78,7 +78,7 @@ export type BodyReference = {
 export type ResponseStatus = {
   readonly code: number
   readonly status?: Omit<Status, 'code'> | undefined
-  /** Fields of a long Status as JSON, from `metadata` to the closing brace. */
+  /** The fields of a long Status as JSON, from `metadata` to the closing brace. */
   readonly printed?: Buffer | undefined
 }
 
@@ -117,7 +117,10 @@ export class EventPrinterContext {
  */
 type SharedFields = {
   readonly text: ByteText
-  /** The value of `text.uses` when the event was serialized. */
+  /**
+   * The value of `text.uses` when this event was serialized. It shows whether `text` has been
+   * reused since.
+   */
   readonly uses: number
   readonly named: BodyReference | undefined
   readonly start: number
@@ -126,7 +129,7 @@ type SharedFields = {
   readonly referenceEnd: number
 }
 
-/** Serializes the events of one request, which are identical except for a few fields. */
+/** Serializes the events of one request. These events differ only in a few fields. */
 export class EventPrinter {
   readonly facts: EventFacts
   readonly #parts: EventPrinterContext
@@ -205,7 +208,7 @@ export class EventPrinter {
   /**
    * Appends the fields from the URI to the object reference, from the cache if possible. They
    * depend only on the URI, the verb, the user and the source of the request. The cache is
-   * effective because users often repeat a request, and these fields are most of an event.
+   * effective, because users often repeat a request and these fields make up most of an event.
    */
   #appendKnown(into: ByteText): void {
     const { uri, user, info, source } = this.facts
@@ -332,8 +335,8 @@ class PrintedEvent implements AuditEvent {
 const truncatedMark = { 'audit.k8s.io/truncated': 'true' }
 
 /**
- * Appends the object reference. Empty fields are omitted. This includes the resource, which is
- * empty for the path `/api/v1//x`.
+ * Appends the object reference. Empty fields are left out. For the path `/api/v1//x`, the resource
+ * is also empty.
  */
 function appendReference(
   into: ByteText,

@@ -1,6 +1,6 @@
 /**
- * The format `legacy`: an event as one line of text, derived from its JSON. The log lines about
- * lost events also use this format.
+ * Formats an event as one line of text, which is derived from its JSON (audit log format `legacy`).
+ * The log lines about lost events also use this format.
  */
 import { parseText } from '../../api/json-value.ts'
 import { fieldsOf, numberOf, textOf, textsOf } from '../../api/object.ts'

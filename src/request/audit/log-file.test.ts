@@ -81,7 +81,7 @@ test('a deleted folder is created again with the same mode', async (t) => {
   assert.deepEqual(modes(), [0o700, 0o700])
 })
 
-test('a short write is synchronous, unless a write was slow within the last minute', async (t) => {
+test('a short write to the audit log is synchronous, unless a write was slow within the last minute', async (t) => {
   const path = join(folder(t), 'audit.log')
   let ms = 0
   let tookMs = 0
@@ -112,7 +112,7 @@ test('a short write is synchronous, unless a write was slow within the last minu
   await file.close()
 })
 
-test('writes to a path that is not a regular file are asynchronous', async (t) => {
+test('writes to an audit log that is not a regular file are asynchronous', async (t) => {
   const path = '/dev/null'
   const file = await LogFile.create(optionsOf(path))
   const clock = t.mock.fn(() => 0)
@@ -123,7 +123,7 @@ test('writes to a path that is not a regular file are asynchronous', async (t) =
 })
 
 for (const megabytesMax of [2048, 4096, 2 ** 31 - 1]) {
-  test(`the maximum size of a file can be ${megabytesMax} MB`, async (t) => {
+  test(`the maximum size of an audit log file can be ${megabytesMax} MB`, async (t) => {
     const dir = folder(t)
     const file = await LogFile.create({ ...optionsOf(join(dir, 'audit.log')), megabytesMax })
     await file.append(lines('one', 'two'))
@@ -134,7 +134,7 @@ for (const megabytesMax of [2048, 4096, 2 ** 31 - 1]) {
   })
 }
 
-test('a full file is renamed with a timestamp, and a new file is created', async (t) => {
+test('a full audit log is renamed with a timestamp, and a new file is created', async (t) => {
   const dir = folder(t)
   const file = await LogFile.create(optionsOf(join(dir, 'audit.log')))
   await file.append(lines(line('a'), line('b'), line('c')))
@@ -148,7 +148,7 @@ test('a full file is renamed with a timestamp, and a new file is created', async
 })
 
 for (const isCompressed of [false, true]) {
-  test(`files that become full in the same millisecond are all preserved, compressed: ${isCompressed}`, async (t) => {
+  test(`if several audit logs become full in the same millisecond, all are preserved (compressed: ${isCompressed})`, async (t) => {
     const dir = folder(t)
     const options = optionsOf(join(dir, 'audit.log'), { isCompressed })
     const file = await LogFile.create({ ...options, wallMs: () => noon })
@@ -165,7 +165,7 @@ for (const isCompressed of [false, true]) {
   })
 }
 
-test('a new file is written even if its owner cannot be set to that of the old file', async (t) => {
+test('a new audit log is written even if its owner cannot be set to that of the old file', async (t) => {
   const dir = folder(t)
   const path = join(dir, 'audit.log')
   const file = await LogFile.create(optionsOf(path))
@@ -182,7 +182,7 @@ test('a new file is written even if its owner cannot be set to that of the old f
   assert.equal(readFileSync(path, 'utf8'), `${line('b')}\n`)
 })
 
-test('a line that exceeds the maximum size of a file is rejected, and other lines are written', async (t) => {
+test('a line that exceeds the maximum size of an audit log file is rejected, and other lines are written', async (t) => {
   const path = join(folder(t), 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   const long = 'x'.repeat(MEGABYTE)
@@ -195,7 +195,7 @@ test('a line that exceeds the maximum size of a file is rejected, and other line
   assert.ok(readFileSync(path, 'utf8').endsWith('short\n'))
 })
 
-test('old files are removed by number and by age, whether they are compressed or not', async (t) => {
+test('old audit logs are removed by number and by age, whether they are compressed or not', async (t) => {
   const dir = folder(t)
   const old = [
     'audit-2026-01-31T11-00-00.000.log',
@@ -216,7 +216,7 @@ test('old files are removed by number and by age, whether they are compressed or
   assert.deepEqual(readdirSync(dir).toSorted(), [old[0], ...kept])
 })
 
-test('old files are compressed', async (t) => {
+test('old audit logs are compressed', async (t) => {
   const dir = folder(t)
   const file = await LogFile.create(optionsOf(join(dir, 'audit.log'), { isCompressed: true }))
   await file.append(lines(line('a'), line('b')))

@@ -2,7 +2,7 @@
  * The file of the audit log. It is rotated by size. Old files are named, removed and compressed as
  * in kube-apiserver.
  *
- * A short write to a file on a local disk only copies the data into the page cache. It is
+ * A short write to a file on a local disk only copies the data into the page cache. Such a write is
  * synchronous, because a write in another thread would take several times as long. Writes that
  * might block are done in threads: long writes, writes to other files, and all writes for a minute
  * after a slow one.
@@ -29,10 +29,10 @@ export type LogFileOptions = {
  */
 const SHORT_BYTES_MAX = 64 << 10
 /**
- * Number of buffered bytes that are written without waiting for further lines. The difference to
- * `SHORT_BYTES_MAX` leaves space for the lines of the current tick, so that the write is still
- * synchronous: a write in a thread costs as much as serializing ten events. The data also still
- * fits into the CPU cache.
+ * Number of buffered bytes that are written without waiting for further lines. This is less than
+ * `SHORT_BYTES_MAX`, so that the lines of the current tick also fit into a synchronous write. A
+ * write in a thread would cost as much as serializing ten events. The data also still fits into the
+ * CPU cache.
  */
 const FULL_BYTES = 48 << 10
 /**
@@ -45,7 +45,7 @@ const SLOW_MS = 60_000
 
 /**
  * Local file systems, by their numbers in statfs: ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs.
- * Other file systems might access another server.
+ * Other file systems might be on another server.
  */
 const localFilesystems: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
@@ -64,7 +64,7 @@ export class LogFile {
   readonly #old: OldFiles
   #file: FileHandle | undefined
   #isLocal = false
-  /** Time on the monotonic clock until which writes are done in threads. */
+  /** Time on the monotonic clock until which all writes are done in threads. */
   #slowUntilMs = -Infinity
   #bytes = 0
   /** Whether the last write left an incomplete line in the file. */
@@ -110,8 +110,8 @@ export class LogFile {
   }
 
   /**
-   * Appends one line, which is in several pieces and ends in a newline. Fails if the line is not
-   * completely written.
+   * Appends one line, which consists of several pieces and ends in a newline. Fails if the line is
+   * not completely written.
    */
   async appendLong(pieces: readonly Buffer[]): Promise<void> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
@@ -136,7 +136,7 @@ export class LogFile {
     await this.#write(await this.#fileFor(line.length), line)
   }
 
-  /** Returns a file that has enough space for a line of this size. */
+  /** Returns a file that has enough space for this number of bytes. */
   async #fileFor(bytes: number): Promise<FileHandle> {
     if (bytes > this.#bytesMax)
       throw new Error(`write length ${bytes} exceeds maximum file size ${this.#bytesMax}`)
@@ -228,8 +228,8 @@ const exists = async (path: string): Promise<boolean> =>
   )
 
 /**
- * Whether the file is a regular file on a local disk, because writes to a pipe or a terminal can
- * block. If this cannot be determined, writes are done in threads.
+ * Whether the file is a regular file on a local disk. Writes to other files, such as a pipe or a
+ * terminal, can block. If this cannot be determined, the result is false.
  */
 async function isLocalFile(file: FileHandle, path: string): Promise<boolean> {
   try {
@@ -260,7 +260,7 @@ const writeSome = (file: FileHandle, bytes: Buffer, from: number): Promise<numbe
     })
   })
 
-/** Returns the end of the name from the last dot, even if the dot is the first character. */
+/** Returns the extension of the name, from the last dot, even if the dot is the first character. */
 function extname(path: string): string {
   const name = basename(path)
   const dot = name.lastIndexOf('.')

@@ -29,25 +29,26 @@ export interface Lines {
 }
 
 /**
- * Maximum size of an event that is written together with others. A longer event is written alone.
- * It might exceed the maximum size of a file, which is at least a megabyte, and must not make other
- * events fail.
+ * Maximum size of an event that is written together with others. A longer event is written alone,
+ * because it might exceed the maximum size of a file, which is at least a megabyte. It must not
+ * make other events fail.
  */
 const LONG_BYTES = 128 << 10
 /**
- * Maximum size of a group. A group accepts events until its size reaches `LONG_BYTES`, so one more
- * event of up to that size always fits.
+ * Maximum size of a group of events that are written together. A group accepts events until its
+ * size reaches `LONG_BYTES`, so one more event of up to that size always fits.
  */
 const GROUP_BYTES = 2 * LONG_BYTES
 /**
- * Maximum number of group buffers that are reserved for reuse. Later events of a request copy parts
- * of earlier ones, until the buffer of the earlier events is reused.
+ * Maximum number of group buffers that are retained for reuse. Later events of a request copy parts
+ * of its earlier events, until the buffer of the earlier events is reused.
  */
 const SPARES_MAX = 4
 
 /**
- * Number of ticks of the event loop whose events are written together. A write costs as much as
- * serializing twenty events. After the minimum, the wait ends at the first tick without new events.
+ * Minimum and maximum number of ticks of the event loop whose events are written together. A write
+ * costs as much as serializing twenty events. After the minimum, the wait ends at the first tick
+ * without new events.
  */
 const GATHERED_TURNS_MIN = 3
 const GATHERED_TURNS_MAX = 8
@@ -68,14 +69,14 @@ export type LogSinkOptions = Pick<AuditLog, 'format'> & {
 }
 
 /**
- * Events that are written together, and the result of the write. They are encoded as they arrive.
- * Joining them to long strings first would cause garbage collection that takes longer than
- * serializing them.
+ * Events that are written together, and the result of the write. Events are encoded as they arrive.
+ * If they were first joined to long strings, garbage collection would take longer than serializing
+ * them.
  */
 type Group = {
   /**
-   * The only event of the group, if it is long. Other events are not stored in addition to their
-   * encoded form, because they are rarely lost.
+   * The only event of the group, if it is a long event. Other events are stored only in their
+   * encoded form. The original is needed only if the event is lost, which is rare.
    */
   long: AuditEvent | undefined
   /** The pieces of a long event, which are not copied into `text`. */

@@ -37,7 +37,7 @@ export class MicroClock {
   }
 
   /**
-   * Compares the clocks. Reads both again, because the process might have paused since the
+   * Compares the clocks. Reads both clocks again, because the process might have paused since the
    * monotonic clock was read for a request.
    */
   #compare(): void {
@@ -53,8 +53,8 @@ export class MicroClock {
   }
 
   /**
-   * Appends `before`, which is the string before the timestamp, and the time. The time has the
-   * format of `print`, but without the final `Z`.
+   * Appends the text of `before`, followed by the time. The time has the format of `print`, but
+   * without the final `Z`.
    */
   append(into: ByteText, ms: number, before: TimeField): void {
     const second = this.#begin(ms)
@@ -76,8 +76,8 @@ const MICRO_DIGITS = 6
 const microsOf = (ms: number, second: number): number => Math.floor((ms - second * 1000) * 1000)
 
 /**
- * The string before a timestamp, cached together with the beginning of the timestamp, which many
- * events share.
+ * The text that precedes a timestamp in events. Caches this text together with the beginning of the
+ * timestamp, which many events share.
  */
 export class TimeField {
   readonly #before: string

@@ -140,7 +140,7 @@ describe('the audit policy determines how requests are recorded', () => {
     })
   }
 
-  it('the first rule that matches is used', () => {
+  it('if several rules of an audit policy match, the first one is used', () => {
     const rules = [
       { level: 'None', users: ['alice'] },
       { level: 'RequestResponse', resources: [{ group: '', resources: ['secrets'] }] },
@@ -155,7 +155,7 @@ describe('the audit policy determines how requests are recorded', () => {
     strictEqual(evaluate({ ...alice, name: 'bob' }, pods()).level, 'Request')
   })
 
-  it('the stages that the policy or the matching rule omits are omitted', () => {
+  it('an audit policy and its matching rule can omit stages', () => {
     const rules = [{ level: 'Metadata', omitStages: ['ResponseStarted'] }]
     const { omitsStage } = evaluator({ rules, omitStages: ['RequestReceived'] })(alice, pods())
     strictEqual(omitsStage.RequestReceived, true)
@@ -164,7 +164,7 @@ describe('the audit policy determines how requests are recorded', () => {
     strictEqual(omitsStage.Panic, false)
   })
 
-  it('the rule, or else the policy, specifies whether managedFields are omitted', () => {
+  it('the matching rule of an audit policy, or else the policy, specifies whether managedFields are omitted', () => {
     const rules = [
       { level: 'Request', users: ['alice'], omitManagedFields: false },
       { level: 'Request' },

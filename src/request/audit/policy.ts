@@ -1,7 +1,7 @@
 /**
- * Evaluates the audit policy, which determines for each request which events are recorded, and how
- * much they contain. Rules are compiled once. The first matching rule applies. Requests that no
- * rule matches are not recorded.
+ * Evaluates the audit policy, which determines for each request which events are recorded and how
+ * much they contain. Rules are compiled once. The first matching rule applies. If no rule matches a
+ * request, it is not recorded.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import { pathPrefix } from '../../api/path-prefix.ts'
@@ -24,8 +24,8 @@ export type Recording = {
 }
 
 /**
- * Evaluates the policy for a request. `user` is the authenticated user, not an impersonated one. It
- * is undefined if authentication failed.
+ * Evaluates the policy for a request. `user` is the authenticated user, not the impersonated user.
+ * It is undefined if authentication failed.
  */
 export type EvaluatePolicy = (user: User | undefined, info: RequestInfo) => Recording
 
@@ -65,7 +65,7 @@ function recordingOf(
 
 type Matches = (user: User | undefined, info: RequestInfo) => boolean
 
-/** Compiles a rule. A field that the rule does not set matches everything. */
+/** Compiles a rule. If a rule does not set a field, any value of this field matches. */
 function compileRule(rule: AuditRule): Matches {
   const conditions: Matches[] = []
   const users = setOf(rule.users)
@@ -92,8 +92,8 @@ const setOf = (list: readonly string[]): ReadonlySet<string> | undefined =>
   list.length === 0 ? undefined : new Set(list)
 
 function compileResources({ namespaces, resources }: AuditRule): (info: ResourceInfo) => boolean {
-  // The namespace of cluster-scoped resources is empty. A rule with namespaces matches them only if
-  // it contains an empty string.
+  // Cluster-scoped resources have the empty namespace. A rule with namespaces matches them only if
+  // it lists the empty string.
   const inNamespaces = setOf(namespaces)
   const entries = resources.map(compileEntry)
   return (info) => {
@@ -107,8 +107,8 @@ function compileResources({ namespaces, resources }: AuditRule): (info: Resource
 type Entry = { readonly group: string; readonly matches: (info: ResourceInfo) => boolean }
 
 /**
- * Compiles an entry. As in kube-apiserver, `pods` does not match `pods/log`, but `pods/*` also
- * matches `pods`. If the entry has no resources, its names are ignored.
+ * Compiles an entry of a rule's resources. As in kube-apiserver, `pods` does not match `pods/log`,
+ * but `pods/*` also matches `pods`. If the entry lists no resources, its names are ignored.
  */
 function compileEntry({ group, resources, resourceNames }: AuditResources): Entry {
   if (resources.length === 0) return { group, matches: () => true }

@@ -11,7 +11,10 @@ function ended(steps: Steps<Buffer>): { readonly text: string; readonly steps: n
   }
 }
 
-/** Slices that are already over at each check of the time, so that the work pauses there. */
+/**
+ * Time slices that are already over at each check of the clock, so that the work pauses at each
+ * check.
+ */
 function shortSlices(): Slices {
   let nowMs = 0
   return new Slices({ ...systemTime, monotonicMs: () => (nowMs += 2) })
@@ -67,7 +70,7 @@ describe('objects are converted to their recorded form', () => {
     ],
   ]
   for (const [what, json, expected] of cases) {
-    it(`a recorded object has no managedFields: ${what}`, () => {
+    it(`managedFields are removed from a recorded object: ${what}`, () => {
       strictEqual(recorded(json, true), expected)
       strictEqual(recorded(json, false), json.trimEnd())
     })
@@ -75,7 +78,7 @@ describe('objects are converted to their recorded form', () => {
 })
 
 describe('patches are converted to their recorded form', () => {
-  it('a recorded patch is on one line', () => {
+  it('a patch is recorded on one line', () => {
     strictEqual(
       patchOf('[\n  {"op": "add", "value": "a b\\n"}\n]\n'),
       '[{"op":"add","value":"a b\\n"}]',

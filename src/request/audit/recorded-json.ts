@@ -9,8 +9,8 @@ import { stepOf } from '../../lib/scheduling/parts.ts'
 import type { Slices, Steps } from '../../lib/scheduling/slices.ts'
 
 /**
- * Returns an object in its recorded form. `json` must be compact, as the server serializes it. Its
- * memory must not be changed afterwards.
+ * Returns an object in its recorded form. `json` must be compact, as the server serializes it. The
+ * memory of `json` must not be changed afterwards.
  */
 export function* recordedObject(json: Buffer | string, omitsManagedFields: boolean): Steps<Buffer> {
   const bytes = withoutNewline(typeof json === 'string' ? Buffer.from(json) : json)
@@ -23,8 +23,8 @@ export const withoutNewline = (json: Buffer): Buffer =>
 
 /**
  * Converts a patch to its recorded form: as the client sent it, but without indentation. A patch in
- * YAML is recorded as a string. `slices` is passed only for large patches; smaller patches are
- * processed without pauses.
+ * YAML is recorded as a string. `slices` is passed only for large patches. Without `slices`, a
+ * patch is processed without pauses.
  */
 export function* recordedPatch(body: Buffer, slices?: Slices): Steps<Buffer> {
   const text = body.toString('utf8')
@@ -52,8 +52,8 @@ function compactedJson(text: string): string | undefined {
  */
 function* withoutManagedFields(json: Buffer): Steps<Buffer> {
   if (!json.includes('"managedFields"')) return json
-  // In Latin-1, each byte is one character. The keys to find are ASCII, so their positions in the
-  // string equal those in the bytes.
+  // In Latin-1, each byte is one character. The keys that the scanner looks for are ASCII, so their
+  // positions in the string equal those in the bytes.
   const scanner = new JsonScanner(json.toString('latin1'))
   const cuts: Range[] = []
   yield* findInObject(scanner, cuts)

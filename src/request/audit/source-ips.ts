@@ -14,7 +14,7 @@ export function sourceIps(headers: IncomingHttpHeaders, remoteAddress: string): 
   const remote = canonical(remoteAddress)
   const forwarded = firstHeader(headers, 'x-forwarded-for')
   const real = firstHeader(headers, 'x-real-ip')
-  // Most clients connect directly.
+  // Return early, because most clients connect directly, without a proxy.
   if (forwarded === undefined && real === undefined) return remote === undefined ? [] : [remote]
   const ips = elementsOf(forwarded ?? '').flatMap((element) => canonical(element) ?? [])
   const realIp = canonical(real ?? '')

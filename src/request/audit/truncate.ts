@@ -6,8 +6,8 @@ import { type AuditEvent, printedEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 
 /**
- * Returns the event, truncated if it is too large. Returns undefined if it is still too large, so
- * that the event is lost.
+ * Returns the event. An event that is too large is returned without its objects. If it is then
+ * still too large, returns undefined, and the event is lost.
  */
 export function truncated(
   event: AuditEvent,
@@ -15,7 +15,7 @@ export function truncated(
   reportLost: ReportLost,
 ): AuditEvent | undefined {
   if (bytesMax === Infinity) return event
-  // If the serialized parts alone are too large, the JSON of the whole event is not created.
+  // If the serialized parts alone are too large, the JSON of the whole event is not needed.
   const whole = event.printedBytes < bytesMax ? event.json : undefined
   if (whole !== undefined && fits(whole, bytesMax)) return event
   const hasObjects = event.level === 'Request' || event.level === 'RequestResponse'
@@ -26,8 +26,8 @@ export function truncated(
 }
 
 /**
- * Whether the JSON fits. As in kube-apiserver, a newline is counted. In UTF-8, each UTF-16 code
- * unit takes one to three bytes.
+ * Whether the JSON is at most `bytesMax` bytes long. As in kube-apiserver, the newline at the end
+ * is counted. In UTF-8, each UTF-16 code unit takes one to three bytes.
  */
 const fits = (json: string, bytesMax: number): boolean =>
   json.length < bytesMax && (json.length * 3 < bytesMax || Buffer.byteLength(json) < bytesMax)

@@ -95,7 +95,7 @@ test('events still being sent when the shutdown timeout expires are lost', async
   assert.deepEqual(lost, ['webhook a: context canceled'])
 })
 
-test('shutdown waits for the timeout only once, even if events are buffered', async () => {
+test('shutdown waits for the audit webhook only until one timeout expires, even if events are buffered', async () => {
   const { sink, lost, waits, late, time, reportLost } = hanging()
   const backend = new BatchBackend(sink, {
     mode: { kind: 'batch', bufferEventsMax: 9, batchEventsMax: 2, waitMs: 60_000, throttle: null },

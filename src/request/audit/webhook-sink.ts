@@ -22,7 +22,10 @@ export type WebhookSinkOptions = Pick<AuditWebhook, 'initialBackoffMs'> & {
 type Client = Pick<KubeconfigClient, 'deliver' | typeof Symbol.dispose>
 
 export class WebhookSink implements EventSink {
-  /** Events can be stored in a different order, because calls are concurrent and can be retried. */
+  /**
+   * Events can be stored in a different order than they arrived, because calls are concurrent and
+   * can be retried.
+   */
   readonly isOrdered = false
   readonly #client: Client
   readonly #options: WebhookSinkOptions
@@ -89,8 +92,8 @@ export class WebhookSink implements EventSink {
 }
 
 /**
- * Beginning of the JSON of an event. It is removed, because the items of a list have no kind and no
- * apiVersion.
+ * Beginning of the JSON of an event. It is removed, because the events in an EventList have no kind
+ * and no apiVersion.
  */
 const head = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
 const withoutHead = ({ json }: AuditEvent): string =>

@@ -24,8 +24,8 @@ const NUMBER_MAX = 2 ** 32 - 1
 
 export type DebugPagesOptions = {
   /**
-   * Records profiles. All servers of these pages share this object, so that only one profile is
-   * recorded at a time.
+   * Records profiles. Everything that serves debug pages shares this object, so that only one
+   * profile is recorded at a time.
    */
   readonly profiles: Profiles
   /** Whether --profiling is set. On the debug socket it is always true, as in kube-apiserver. */
@@ -115,7 +115,7 @@ async function flagPage(
 
 /**
  * Changes the verbosity, with kube-apiserver's messages. A number that is too large for the logger
- * gets a different message than one that is too large for the page.
+ * causes another message than a number that is too large for the page.
  */
 function changeVerbosity(value: string, set: (level: number) => void): ChangeResult {
   const number = parseLevel(value, NUMBER_MAX)

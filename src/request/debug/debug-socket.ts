@@ -11,13 +11,13 @@ import { TextError } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { DebugPages } from './debug-pages.ts'
 
-/** Maximum size of a request body. Only verbosity levels, which have a few bytes, are sent. */
+/** Maximum size of a request body. The only bodies are verbosity levels, which have a few bytes. */
 const BODY_BYTES_MAX = 1024
 const OWNER_ONLY = 0o600
 
 /**
- * Opens the socket. Fails if it cannot be created, or if another process is using it. A socket left
- * behind by a process that has exited is replaced.
+ * Opens the socket. Fails if the socket cannot be created, or if another process is using it. If a
+ * process that has exited left a socket behind, this socket is replaced.
  */
 export async function openDebugSocket(path: string, pages: DebugPages): Promise<AsyncDisposable> {
   if (isSocket(path)) {
@@ -25,7 +25,7 @@ export async function openDebugSocket(path: string, pages: DebugPages): Promise<
       throw new Error(`--debug-socket-path: another process serves ${path}: choose another path`)
     rmSync(path)
   }
-  // An import would load all of node:http at startup.
+  // Load node:http only when it is needed. An import would load all of it at startup.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer((request, response) => void answer(request, response, pages))
   await listen(server, path)
@@ -40,9 +40,10 @@ export async function openDebugSocket(path: string, pages: DebugPages): Promise<
 }
 
 /**
- * Creates the socket so that other users can never connect. It is created in the current tick of
- * the event loop with a restrictive file mode mask, so the mask affects no other files. A worker
- * thread cannot set the mask, so there the mode is changed shortly after the creation.
+ * Creates the socket so that other users can never connect. The socket is created in the current
+ * tick of the event loop with a restrictive file mode mask, so the mask affects no other files. A
+ * worker thread cannot set the mask. In a worker thread, the mode is therefore changed shortly
+ * after the creation.
  */
 async function listen(server: Server, path: string): Promise<void> {
   const mask = isMainThread ? process.umask(0o177) : undefined

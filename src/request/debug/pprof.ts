@@ -54,7 +54,7 @@ class Tables {
     const key = `${name}\0${file}\0${line}`
     const known = this.#locations.get(key)
     if (known !== undefined) return known
-    // Each function has one location with the same number.
+    // Each function has one location, which has the same number as the function.
     const id = this.#locations.size + 1
     this.#locations.set(key, id)
     const names = [

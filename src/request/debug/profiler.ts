@@ -88,8 +88,8 @@ export class Profiles {
   }
 
   /**
-   * Records a profile of the memory that is allocated during the given time: all of it, or only the
-   * memory that is still in use at the end.
+   * Records a profile of the memory that is allocated during the given time. The profile covers
+   * either all of this memory, or only the memory that is still in use at the end.
    */
   heap({ seconds, signal }: ProfileOptions, { form, isAll }: HeapOptions): Promise<Buffer> {
     return this.#alone('heap', signal, async (session) => {

@@ -3,8 +3,8 @@ import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
 import type { Frame, StackSample } from './pprof.ts'
 
 /**
- * Nodes that are not functions. As in Go profiles, `(idle)` is left out, and `(garbage collector)`
- * and `(program)` are included.
+ * Nodes of a profile that are not functions. As in Go profiles, `(idle)` is left out, and `(garbage
+ * collector)` and `(program)` are included.
  */
 const notShown: ReadonlySet<string> = new Set(['(root)', '(idle)'])
 

@@ -45,9 +45,9 @@ const types: readonly (readonly [string, Media])[] = [
 ]
 
 /**
- * Returns the form of aggregated discovery that the client requests. A clause of the Accept header
- * that requests aggregated discovery takes precedence over other clauses, regardless of its
- * position.
+ * Returns the media type and version of aggregated discovery that the client requests. If one
+ * clause of the Accept header requests aggregated discovery, it takes precedence over the other
+ * clauses, regardless of its position.
  */
 export function aggregatedForm(
   { headers }: Pick<ApiRequest, 'headers'>,
@@ -196,8 +196,8 @@ function withRemote(
   const text = `{"version":${printString(version)},${known}"freshness":"${isStale ? 'Stale' : 'Current'}"}`
   const shown = { version, versionPriority: service.versionPriority, text }
   const others = own.filter((one) => one.version !== version)
-  // If this is the only version, the group no longer has the priority that this server assigned to
-  // it.
+  // If this is the only version, the priority that this server assigned to the group no longer
+  // applies.
   const priority = others.length === 0 ? 0 : (group?.priority ?? 0)
   return {
     name: service.group,
@@ -219,8 +219,8 @@ const asBeta = (json: Buffer): Buffer =>
   Buffer.from(json.toString().replace(`"${ownGroup}/v2"`, `"${ownGroup}/v2beta1"`))
 
 /**
- * Converts the document to a requested form and caches the result, because protobuf and YAML
- * documents with many resources take long to generate.
+ * Converts the document to the requested media type and version. Caches the result, because
+ * protobuf and YAML documents with many resources take long to generate.
  */
 function printedOnce(
   { json, forms }: AggregatedDocument,
@@ -259,8 +259,9 @@ function printed(json: Buffer, { media, version }: Form, query: URLSearchParams)
 }
 
 /**
- * Returns the fields of a resource. In `responseKind`, an empty group and version mean those that
- * contain the resource. They are empty for built-in kinds and set for custom kinds.
+ * Returns the fields of a resource. In `responseKind`, an empty group and version stand for the
+ * group and version of the resource itself. They are empty for built-in kinds and set for custom
+ * kinds.
  */
 function resourceFields(resource: Resource): Document {
   const { plural, kind: ownKind, isNamespaced, verbs, subresources } = resource

@@ -1,5 +1,5 @@
 /**
- * The checks of the health endpoints. They have the names and the order of kube-apiserver, because
+ * The checks of the health endpoints. Their names and order are those of kube-apiserver, because
  * tools request and exclude checks by name. kube-apiserver has a check for each step of its
  * startup. This server starts in one step, so most of these checks have the same result.
  */
@@ -14,8 +14,7 @@ export type HealthState = {
   /** Whether the initial loading of the cache is complete. */
   readonly isFilled: () => boolean
   /**
-   * Whether aggregated discovery contains the resources of every remote server, except for servers
-   * from which it cannot get them.
+   * Whether aggregated discovery contains the resources of every remote server that provides them.
    */
   readonly areRemotesListed: () => boolean
   /**
@@ -31,7 +30,7 @@ export type HealthState = {
   /** Additional checks for KMS plugins and for other databases. */
   readonly others?: readonly HealthCheck[]
   /**
-   * Time that the startup can take before /livez fails. `upMs` returns the time since startup
+   * Maximum duration of the startup before /livez fails. `upMs` returns the time since startup
    * began.
    */
   readonly livezGraceMs: number

@@ -26,7 +26,7 @@ const programs = [
 export type EtcdHealth = { readonly servers: readonly string[]; readonly fault: string | undefined }
 
 /**
- * Returns the ComponentStatuses, sorted by name. Each server of an etcd cluster is listed, with the
+ * Returns the ComponentStatuses, sorted by name. Each server of an etcd cluster is listed with the
  * health of the whole cluster.
  */
 export async function checkComponents(

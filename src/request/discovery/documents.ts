@@ -1,4 +1,4 @@
-/** Serves the paths that do not identify resources: documents about the server. */
+/** Serves the paths that do not identify resources. Their content is documents about the server. */
 import type { RequestContext } from '../../api/context.ts'
 import type { Gates } from '../../api/gates.ts'
 import {
@@ -36,14 +36,15 @@ export type DocumentsOptions = {
   readonly checks: readonly HealthCheck[]
   readonly onChecked: OnChecked
   readonly metrics: Metrics
-  /** The issuer of ServiceAccount tokens. Null if the server issues none. */
+  /** The issuer of ServiceAccount tokens. Null if the server issues no tokens. */
   readonly issuer: Issuer | null
   /** Metrics with the results of the health checks. They are served at a separate endpoint. */
   readonly sliMetrics: Metrics
   readonly clock: Clock
   readonly gates: Gates
   /**
-   * The minor version whose APIs are served. Absent if it is the version that Keelson implements.
+   * The minor version of Kubernetes whose APIs are served. Absent if this is the version that
+   * Keelson implements.
    */
   readonly emulatedMinor?: number
   /** The value of every flag of the server, by name. */
@@ -127,7 +128,10 @@ async function health(
   return { status: 200, headers, body: Buffer.from(text) }
 }
 
-/** Runs a single check. A client that is allowed to request the check may also see why it fails. */
+/**
+ * Runs a single check. If a client is allowed to request the check, it may also see why the check
+ * fails.
+ */
 async function singleCheck(name: string, checks: readonly HealthCheck[]): Promise<ApiResponse> {
   const check = checks.find((candidate) => candidate.name === name)
   if (check === undefined) throw pageNotFound()
@@ -221,8 +225,8 @@ const keysPath = '/openid/v1/jwks'
 const issuerPaths = [configurationPath, keysPath]
 
 /**
- * Serves the documents of the token issuer. They can be stored in public caches, and each has only
- * one media type.
+ * Serves the documents of the token issuer. They can be stored in public caches. Each document has
+ * only one media type.
  */
 function issuer(
   request: ApiRequest,
@@ -297,7 +301,7 @@ function negotiated(
   return { status: 200, headers: { 'content-type': type }, body }
 }
 
-/** Returns a document that is intended for people, so it is always indented. */
+/** Returns a document that is always indented, because it is intended for people. */
 const indented = (document: Document): ApiResponse => ({
   status: 200,
   headers: { 'content-type': jsonType },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { flagsPage } from './flags-page.ts'
 
-test('the page begins like that of kube-apiserver, and lists the flags in alphabetical order', () => {
+test('the page /flagz begins like that of kube-apiserver, and lists the flags in alphabetical order', () => {
   const flags = new Map([
     ['secure-port', '6443'],
     ['client-ca-file', ''],

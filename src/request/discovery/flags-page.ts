@@ -1,6 +1,6 @@
 /**
- * The page /flagz (feature gate ComponentFlagz): every flag with its value. Flags do not contain
- * secrets, because secrets are read from files.
+ * The page /flagz (feature gate ComponentFlagz), which lists every flag with its value. Flags do
+ * not contain secrets, because secrets are read from files.
  */
 import type { ApiRequest } from '../../api/request.ts'
 import { plainPage, type TextPage } from './plain-page.ts'

@@ -98,7 +98,8 @@ function subresourceFields(
 }
 
 /**
- * Returns a hash by which a storage migrator detects that a kind is now stored in another version.
+ * Returns a hash of the version in which a kind is stored. A storage migrator compares hashes to
+ * detect that this version has changed.
  */
 function storageVersionHash({ group, version, kind, versions }: Resource): string {
   const { storageVersion } = versions

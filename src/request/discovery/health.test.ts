@@ -37,7 +37,7 @@ for (const [what, check, query, isHealthy, text] of cases) {
 
 const isDone = (): boolean => true
 
-test('an unfinished startup fails /livez only after the grace period, and the other endpoints immediately', async () => {
+test('if the startup is not finished, /livez fails only after the grace period, and the other endpoints fail immediately', async () => {
   let upMs = 1000
   const checks = createChecks({
     etcdFault: () => undefined,
@@ -62,7 +62,7 @@ test('an unfinished startup fails /livez only after the grace period, and the ot
   assert.ok(await failing('livez'))
 })
 
-test('the discovery check waits for remote servers, and the certificate check exists only with a client certificate', async () => {
+test('the discovery check waits for remote servers, and the check of the client certificate exists only if there is one', async () => {
   let areListed = false
   const fixed = {
     etcdFault: () => undefined,
@@ -110,7 +110,7 @@ const identityChecks = (hasIdentity: boolean): readonly string[] =>
     .map(({ name }) => name)
     .filter((name) => name.includes('identity-lease'))
 
-test('without the feature gate APIServerIdentity there are no checks for the identity lease', () => {
+test('without the feature gate APIServerIdentity, there are no checks for the identity Lease', () => {
   assert.deepEqual(identityChecks(true), [
     'poststarthook/start-kube-apiserver-identity-lease-controller',
     'poststarthook/start-kube-apiserver-identity-lease-garbage-collector',

@@ -19,12 +19,13 @@ export type HealthCheck = {
    */
   readonly isSeparate?: boolean
   /**
-   * Whether /livez includes the check. True if restarting the server could make the check succeed.
+   * Whether /livez includes the check. True for a check that could succeed after a restart of the
+   * server.
    */
   readonly isForLiveness?: boolean
   /**
-   * Used instead of `fault` for /livez, so that a server that is still starting is not restarted
-   * too early.
+   * Replaces `fault` for /livez, so that a server that is still starting is not restarted too
+   * early.
    */
   readonly livenessFault?: () => string | undefined
 }

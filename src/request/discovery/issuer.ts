@@ -22,8 +22,8 @@ export type IssuerOptions = {
 }
 
 /**
- * Returns the documents. Null if the issuer is not an HTTPS URL, because other programs then could
- * not fetch them.
+ * Returns the documents. Returns null if the issuer is not an HTTPS URL, because other programs
+ * could not fetch the documents.
  */
 export function issuerDocuments({
   issuer,

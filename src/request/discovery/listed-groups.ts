@@ -1,7 +1,8 @@
 /**
- * The groups and versions that discovery lists, sorted by priority. They consist of those of this
- * server and those of APIServices. The APIService of a version determines its priorities. If the
- * APIService does not exist yet, the version is listed as if this server had already created it.
+ * The groups and versions that discovery lists, sorted by priority. Some are served by this server,
+ * and others are defined by APIServices. The APIService of a version determines its priorities. If
+ * the APIService does not exist yet, the version is listed as if this server had already created
+ * the APIService.
  */
 import { compareVersions, groupPriority, versionPriority } from '../../registry/priorities.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -20,7 +21,7 @@ type PrioritizedVersion = Pick<
 
 /** The priority of all versions in groups that CustomResourceDefinitions add. */
 export const CUSTOM_VERSION_PRIORITY = 100
-/** The group that always comes first, so that its names take precedence. */
+/** The group that always comes first in discovery, so that its names take precedence. */
 const firstGroup = 'apiregistration.k8s.io'
 
 export class ListedGroups {
@@ -99,8 +100,8 @@ function ownPlace({
 }
 
 /**
- * Groups the versions. Groups are sorted by the first of their versions, by priority and then by
- * the name of the APIService.
+ * Groups the versions. The groups are sorted by their first version: by its priority, and then by
+ * the name of its APIService.
  */
 function grouped(places: readonly PrioritizedVersion[]): ListedGroup[] {
   const groups = new Map<string, PrioritizedVersion[]>()

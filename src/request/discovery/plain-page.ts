@@ -26,8 +26,8 @@ export function plainPage(
 }
 
 /**
- * Whether an element of the Accept header allows plain text. Besides a weight, its only allowed
- * parameter is the charset UTF-8.
+ * Whether an element of the Accept header allows plain text. The only allowed parameters are a
+ * weight and the charset UTF-8.
  */
 function isPlainText(clause: string): boolean {
   const [range = '', ...others] = clause.split(';').map((part) => part.trim())

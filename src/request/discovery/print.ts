@@ -37,8 +37,8 @@ export function printDocument(
   request: Request,
   { isAggregator = false } = {},
 ): EncodedDocument {
-  // If all clauses request a conversion (`as=Table`), the request is rejected. Otherwise, clauses
-  // with a conversion are ignored.
+  // If all clauses of the Accept header request a conversion (`as=Table`), the request is rejected.
+  // Otherwise, clauses with a conversion are ignored.
   const clauses = elementsOf(firstHeader(request.headers, 'accept') ?? '')
   const plain = clauses.filter((clause) => !isConversion(clause))
   const isKnown = plain.some((clause) => clause.trim() === '' || knownType.test(clause.trim()))

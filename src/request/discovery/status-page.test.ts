@@ -7,7 +7,7 @@ const times = { upSeconds: 3_725.8, nowMs: Date.UTC(2026, 0, 1, 12) }
 
 const requestOf = (accept?: string) => ({ headers: accept === undefined ? {} : { accept } })
 
-test('the page begins like that of kube-apiserver, and shows when the process started', () => {
+test('the page /statusz begins like that of kube-apiserver, and shows when the process started', () => {
   const { status, headers, body } = statusPage(requestOf('text/plain'), times)
   const lines = String(body).split('\n')
   assert.deepEqual([status, headers], [200, { 'content-type': 'text/plain; charset=utf-8' }])
@@ -20,7 +20,7 @@ test('the page begins like that of kube-apiserver, and shows when the process st
   assert.equal(lines.at(-2), 'Emulation version: 1.33')
 })
 
-test('the page is served only to clients that accept plain text', () => {
+test('the page /statusz is served only to clients that accept plain text', () => {
   for (const accept of [
     '*/*',
     '*',

@@ -1,6 +1,6 @@
 /**
- * The page /statusz (feature gate ComponentStatusz): when the process started, and the versions of
- * the server. The page itself states that programs should not parse it.
+ * The page /statusz (feature gate ComponentStatusz), which shows when the process started, and the
+ * versions of the server. The page itself states that programs should not parse it.
  */
 import type { ApiRequest } from '../../api/request.ts'
 import { plainPage, type TextPage } from './plain-page.ts'
@@ -13,8 +13,8 @@ type Times = {
   readonly upSeconds: number
   readonly nowMs: number
   /**
-   * The minor version whose APIs are served. Undefined if it is the version that Keelson
-   * implements.
+   * The minor version of Kubernetes whose APIs are served. Undefined if this is the version that
+   * Keelson implements.
    */
   readonly emulatedMinor?: number | undefined
 }

@@ -1,4 +1,4 @@
-/** Stages that identify the user of a request, and start its span and its audit event. */
+/** Stages of a request that identify its user, and start its span and its audit event. */
 import type { Authenticate } from '../../access/authentication/authenticate.ts'
 import type { AuthenticatedUser } from '../../access/authentication/attempt.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'
@@ -14,7 +14,10 @@ import { asksToImpersonate, impersonate } from './impersonate.ts'
 
 type MonotonicMs = () => number
 
-/** Authenticates the request. The server's own requests carry a user instead of credentials. */
+/**
+ * Authenticates the request. If the server itself sends the request, the request carries a user
+ * instead of credentials.
+ */
 export function authenticateRequest(authenticate: Authenticate, monotonicMs: MonotonicMs): Stage {
   const identify = (
     life: RequestLifecycle,

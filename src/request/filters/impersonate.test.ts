@@ -85,13 +85,13 @@ const cases: readonly [string, IncomingHttpHeaders, object][] = [
   ['another header', { 'impersonate-foo': 'x' }, admin],
 ]
 for (const [what, headers, wanted] of cases) {
-  test(`impersonating ${what} yields the expected user`, async () => {
+  test(`impersonating ${what} results in the expected user`, async () => {
     assert.ok(asksToImpersonate(headers))
     assert.deepEqual(await become(headers), wanted)
   })
 }
 
-test('an extra field can have any name', async () => {
+test('an extra field of an impersonated user can have any name', async () => {
   const { extra } = await become({
     ...u,
     'impersonate-extra-constructor': 'x',
@@ -107,7 +107,7 @@ test('a request without impersonation headers does not count as impersonation', 
   assert.ok(!asksToImpersonate({ authorization: 'x', 'x-remote-user': 'y' }))
 })
 
-test('impersonating groups, extra fields or a UID without a user is an error', async () => {
+test('impersonating groups, extra fields or a UID without a user name is an error', async () => {
   await assert.rejects(
     become({ 'impersonate-group': 'g', 'impersonate-extra-k': 'v', 'impersonate-uid': 'x' }),
     {
@@ -118,7 +118,7 @@ test('impersonating groups, extra fields or a UID without a user is an error', a
   )
 })
 
-test('each part of the identity requires a permission, and the first denied one is reported', async () => {
+test('each part of the impersonated identity requires a permission, and the first denied one is reported', async () => {
   const all = { ...u, 'impersonate-group': 'g', 'impersonate-extra-k': 'v', 'impersonate-uid': 'x' }
   const asked: string[] = []
   const onlyUsers: Authorize = (_, attributes) => {

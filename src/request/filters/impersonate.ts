@@ -1,7 +1,7 @@
 /**
- * User impersonation through headers. The caller needs the `impersonate` verb for each part of the
- * identity, and loses its own identity. Only the parts in the headers are authorized, not the
- * groups that the impersonated user gets implicitly.
+ * User impersonation through headers. The caller needs permission for the verb `impersonate` for
+ * each part of the identity in the headers. The request then has only the permissions of the
+ * impersonated user. Groups that the impersonated user gets implicitly are not checked.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -37,7 +37,8 @@ type ImpersonatedUser = {
 }
 
 /**
- * Whether a request has impersonation headers. The check is cheap, because most requests have none.
+ * Whether a request has impersonation headers. This check must be cheap, because most requests have
+ * none.
  */
 export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true

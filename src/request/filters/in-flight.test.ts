@@ -49,7 +49,7 @@ test('reads and writes have separate pools, and a finished request releases its 
   assert.ok(!isRefused(inFlight, pods('patch')))
 })
 
-test('exempt requests are admitted without a slot', () => {
+test('exempt requests are admitted even if no slot is free', () => {
   const inFlight = new InFlight({ readOnlyMax: 1, mutatingMax: 1 })
   const exempt: readonly [User, RequestInfo][] = [
     [admin, pods('get')],
@@ -66,13 +66,13 @@ test('exempt requests are admitted without a slot', () => {
   assert.ok(isRefused(inFlight, pods('get')))
 })
 
-test('a limit of 0 means no limit', () => {
+test('a limit of 0 means that the number of requests in flight is unlimited', () => {
   const inFlight = new InFlight({ readOnlyMax: 0, mutatingMax: 0 })
   for (let at = 0; at < 1000; at++) inFlight.enter(bob, pods('create'))
   assert.ok(!isRefused(inFlight, pods('create')))
 })
 
-test('unread long responses of one user can occupy at most a quarter of a pool', () => {
+test('long responses that one user has not read yet can occupy at most a quarter of a pool', () => {
   const inFlight = new InFlight({ readOnlyMax: 8, mutatingMax: 8 })
   const alice: User = { ...bob, name: 'alice' }
   const begun = Array.from({ length: 8 }, () => inFlight.enter(bob, pods('list')))

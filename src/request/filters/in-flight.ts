@@ -1,11 +1,11 @@
 /**
- * Limits the number of requests in flight. Otherwise, a hanging etcd or a burst of clients could
- * cause an unbounded number of them.
+ * Limits the number of requests in flight. Otherwise, an etcd that does not respond or a burst of
+ * clients could cause an unbounded number of them.
  *
- * This works like kube-apiserver without API Priority and Fairness: there are two pools, and a
- * request that finds its pool full is rejected with a 429. Long-running requests are not counted.
- * Members of system:masters are exempt, and so are health checks, which kube-apiserver's flow
- * schemas exempt.
+ * The limit works like that of kube-apiserver without API Priority and Fairness. There are two
+ * pools, and a request that finds its pool full is rejected with a 429. Long-running requests are
+ * not counted. Members of system:masters are exempt. Health checks are also exempt, as in
+ * kube-apiserver's flow schemas.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { tooManyInFlight } from '../../api/errors.ts'
@@ -68,8 +68,8 @@ export interface RequestSlot extends InFlightSlot {
 const KEPT_SHARE = 1 / 4
 
 /**
- * A pool of slots. The slots of a pool are interchangeable, so the pool itself serves as the slot,
- * and no object is allocated per request.
+ * A pool of slots. The slots of a pool are interchangeable, so the pool itself is used as the slot.
+ * Thus no object is allocated per request.
  */
 class Pool implements RequestSlot {
   readonly #max: number
@@ -96,8 +96,8 @@ class Pool implements RequestSlot {
   keep(user: string): InFlightSlot {
     const kept = this.#keptBy(user) + 1
     this.#kept.set(user, kept)
-    // Requests that were admitted at the same time can exceed the share. The excess counts against
-    // the user, but not against the pool.
+    // If a user has several requests in flight when the share is reached, their responses can
+    // exceed the share. The excess counts against the user, but not against the pool.
     const isCounted = kept <= this.#keptMax
     if (!isCounted) this.leave()
     return {
@@ -116,8 +116,8 @@ class Pool implements RequestSlot {
 }
 
 /**
- * Whether the client or another server determines how long a request takes. Such requests also have
- * no timeout.
+ * Whether the client or another server determines how long a request takes. Such requests have no
+ * timeout.
  */
 export const isLongRunning = (info: RequestInfo): boolean =>
   longRunningVerbs.has(info.verb) ||

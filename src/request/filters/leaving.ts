@@ -6,7 +6,7 @@ import { shuttingDown, type TextError } from '../../api/errors.ts'
 import { type ApiRequest, firstHeader } from '../../api/request.ts'
 
 /**
- * Paths that are served until the end, so that monitoring can observe the shutdown. As in
+ * Paths that are served until the end of the shutdown, so that monitoring can observe it. As in
  * kube-apiserver, requests from other API servers are also served.
  */
 const exemptPaths = /^\/(?:readyz|livez|healthz|metrics)/

@@ -1,6 +1,7 @@
 /**
- * The stage that limits concurrent requests. A request waits for its seats. Without API Priority
- * and Fairness, it is rejected if too many requests are in flight.
+ * The stage of a request that limits concurrent requests. With API Priority and Fairness, a request
+ * waits until it gets its seats. Without it, a request is rejected if too many requests are in
+ * flight.
  */
 import { mastersGroup } from '../../api/user.ts'
 import type { FlowControl } from '../flow/flow-control.ts'
@@ -28,7 +29,7 @@ export function limitRequests({ flowControl, inFlight, monotonicMs }: LimitOptio
     const { request, context, startMs, nowMs } = life
     const { user, info } = context
     if (life.isOwn) return control.countOwn()
-    // As in kube-apiserver, watches are the only long-running requests that have a flow.
+    // As in kube-apiserver, flow control applies to watches but not to other long-running requests.
     if (info.verb !== 'watch' && life.isLongRunning) {
       return request.heldBy?.({ name: user.name, isExempt: false })
     }

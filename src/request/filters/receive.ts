@@ -1,6 +1,6 @@
 /**
- * The first stages: they reject requests during shutdown, check the origins of browsers, and parse
- * the path and method of a request.
+ * The first stages of a request. They reject requests during shutdown, check the origins of
+ * browsers, and parse the path and method.
  */
 import { RequestContext } from '../../api/context.ts'
 import { badRequest } from '../../api/errors.ts'
@@ -30,7 +30,8 @@ export const refuseWhileLeaving =
   }
 
 /**
- * Responds to preflight requests. `common` contains the headers that all responses to them have.
+ * Responds to preflight requests. `common` contains the headers of all responses to preflight
+ * requests.
  */
 export const allowOrigins =
   (cors: Cors | undefined, common: Headers): Stage =>
@@ -73,8 +74,8 @@ export const receive =
   }
 
 /**
- * Returns the timeout of a request. Clients can send the `timeout` parameter, a Go duration, with
- * any request. The server's own timeout is the maximum.
+ * Returns the timeout of a request. With any request, clients can send the `timeout` parameter,
+ * which is a Go duration. It cannot exceed the server's own timeout.
  */
 function timeoutOf(query: URLSearchParams, maxMs: number): number {
   const text = query.get('timeout') ?? ''

@@ -1,6 +1,6 @@
 /**
- * How kube-apiserver's metrics identify a request: by its verb and scope and, for the few paths
- * that are counted, by its path.
+ * Labels that identify a request in kube-apiserver's metrics: its verb and scope and, for the few
+ * paths that are counted, its path.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import type { ApiRequest } from '../../api/request.ts'
@@ -43,8 +43,8 @@ export const reportedScope = ({
   name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster'
 
 /**
- * Returns the `dry_run` label. kube-apiserver joins the values of the parameter. Only `All` is
- * valid.
+ * Returns the value of the label `dry_run`. kube-apiserver joins all values of the parameter,
+ * although only `All` is valid.
  */
 export function reportedDryRun({ query }: Pick<ApiRequest, 'query'>): string {
   const value = query.get('dryRun') ?? ''
@@ -65,7 +65,8 @@ export type CountedPath = { readonly subresource: string; readonly component: st
 
 /**
  * Returns the labels for a path without a resource, or undefined if kube-apiserver does not count
- * it. For `/api` and `/apis`, kube-apiserver counts only requests for aggregated discovery.
+ * requests for the path. For `/api` and `/apis`, kube-apiserver counts only requests for aggregated
+ * discovery.
  */
 export function countedPath(path: string): CountedPath | undefined {
   switch (path) {
@@ -106,8 +107,9 @@ export type EndedRequestLabels = {
 }
 
 /**
- * Returns the labels of an ended request. `isServed` is whether the resource exists. Requests for
- * unknown resources share the same labels, so that clients cannot create metrics.
+ * Returns the labels of an ended request. `isServed` is whether the resource exists. All requests
+ * for unknown resources share the same labels, so that clients cannot create an unlimited number of
+ * series.
  */
 export function endedRequest(
   http: ApiRequest,

@@ -62,7 +62,7 @@ const cases: readonly [string, string, string][] = [
   ['DELETE', '/api/v1/pods?fieldSelector=metadata.name%3Dx', 'deletecollection /v1 pods - - -'],
 ]
 for (const [method, target, wanted] of cases) {
-  test(`${method} ${target} is parsed as "${wanted}"`, () =>
+  test(`the request ${method} ${target} is parsed as "${wanted}"`, () =>
     assert.equal(about(method, target), wanted))
 }
 
@@ -70,7 +70,7 @@ for (const option of [
   'fieldSelector=metadata.name%3Dx,a%3D',
   'fieldSelector=metadata.name%3Dx&labelSelector=a%3D',
 ]) {
-  test(`${option} selects one name, unless the selector is too long`, () => {
+  test(`the query ${option} selects one name, unless the selector is too long`, () => {
     assert.equal(about('GET', `/api/v1/pods?${option}b`), 'list /v1 pods - - x')
     assert.equal(about('GET', `/api/v1/pods?${option}${' '.repeat(5_000)}b`), 'list /v1 pods - - -')
   })
@@ -89,7 +89,7 @@ const selectorsOf = (method: string, target: string) => {
   return info.kind === 'resource' ? info.selectors?.() : undefined
 }
 
-test('lists, watches and deletions of collections have the selectors of their query', () => {
+test('lists, watches and deletions of collections have the selectors in their query', () => {
   const query = 'fieldSelector=spec.nodeName%3Dn,a%21%3Db&labelSelector=c'
   const selectors = {
     fields: [
@@ -111,7 +111,7 @@ test('lists, watches and deletions of collections have the selectors of their qu
   }
 })
 
-test('a selector is omitted if it is invalid or too long', () => {
+test('a selector in the query is left out if it is invalid or too long', () => {
   const labels = [{ key: 'c', operator: 'exists' }]
   assert.deepEqual(selectorsOf('GET', '/api/v1/pods?fieldSelector=broken&labelSelector=c'), {
     fields: [],

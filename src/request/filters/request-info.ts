@@ -24,10 +24,14 @@ const verbOfMethod: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Path segments after the version that determine the verb, as in the first releases of Kubernetes.
+ * Path segments after the version that determine the verb. They were used in the first releases of
+ * Kubernetes.
  */
 const verbWords: ReadonlySet<string> = new Set(['watch', 'proxy'])
-/** Subresources of a namespace. They do not name resources in the namespace. */
+/**
+ * Subresources of a namespace. In a path, they follow the name of the namespace, like the resources
+ * in the namespace.
+ */
 export const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 type Request = Pick<ApiRequest, 'method' | 'path' | 'query'>
@@ -105,7 +109,7 @@ const isOfMany = (verb: string): boolean =>
   verb === 'list' || verb === 'watch' || verb === 'deletecollection'
 
 /**
- * Splits off the namespace. `namespaces/x/pods` refers to pods in the namespace x, while
+ * Splits off the namespace. `namespaces/x/pods` refers to pods in the namespace x, but
  * `namespaces/x` and `namespaces/x/status` refer to the namespace itself.
  */
 function splitNamespace(segments: readonly string[]): {
@@ -149,8 +153,8 @@ function nameInSelector(query: URLSearchParams): string {
 }
 
 /**
- * Returns the selectors for authorization. They are left out on the deprecated watch paths, because
- * some of those ignore selectors.
+ * Returns the selectors for authorization. They are left out for the deprecated watch paths,
+ * because requests to some of these paths ignore selectors.
  */
 const selectorsOf = (query: URLSearchParams): (() => AccessSelectors) | undefined =>
   accessSelectors(query.get('fieldSelector') ?? '', query.get('labelSelector') ?? '')

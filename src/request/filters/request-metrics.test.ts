@@ -6,7 +6,7 @@ import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { RequestMetrics } from './request-metrics.ts'
 
-test('long names that a client invents for an unavailable server do not become label values', async () => {
+test('long names of an unavailable aggregated API server that a client invents do not become label values', async () => {
   const metrics = new Metrics()
   const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
   const ask = async (subresource: string): Promise<void> => {
@@ -41,7 +41,7 @@ test('long names that a client invents for an unavailable server do not become l
   assert.ok(text.length < 10_000, `${text.length}`)
 })
 
-test('the metrics of requests that ended early are removed with their resource', () => {
+test('the metrics of requests that ended early are removed together with their resource', () => {
   const metrics = new Metrics()
   const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
   const pods = builtInResources({ isServed: () => true, gates: { isOn: () => true } }).find(

@@ -41,18 +41,18 @@ const mutatingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'D
 class OfResource {
   readonly series = new Map<string, RequestSeries>()
   /**
-   * Functions that remove further series of the resource: those of requests that the server ended
+   * Functions that remove the other series of the resource: those of requests that the server ended
    * early, and the gauge of deprecated APIs.
    */
   readonly others = new Map<string, () => void>()
   /**
-   * Whether the resource is no longer served. Requests still in progress are then not counted,
-   * because their series would never be removed.
+   * Whether the resource is no longer served. Requests that are still in progress are then not
+   * counted, because nothing would remove their series.
    */
   isForgotten = false
 }
 
-/** Measures one request, from the time when its handler starts. */
+/** Measures one request from the time when its handler starts. */
 export type MeasuredRequest = {
   /**
    * Must be called once, with the response. Returns the response to send. As in kube-apiserver, a
@@ -82,8 +82,8 @@ export class RequestMetrics {
   readonly #eventBytes: Histogram
   readonly #deprecated: Gauge
   /**
-   * Series by resource object. A change of a CRD creates a new resource object, for which the same
-   * series are used.
+   * Series by resource object. When a CRD changes, a new resource object is created, for which the
+   * same series are used.
    */
   readonly #ofResource = new WeakMap<Resource, OfResource>()
   readonly #ofId = new Map<string, OfResource>()
@@ -158,8 +158,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Records the duration of each filter, for a request that passed all filters or was forbidden by
-   * the last one.
+   * Records the duration of each filter. Called for a request that passed all filters, and for a
+   * request that the last filter rejected with Forbidden.
    */
   filtered({
     authenticationMs,
@@ -207,8 +207,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Counts a request that ended early. Also registers a function that removes its series with the
-   * resource, because it can have a series that no served request has.
+   * Counts a request that ended early. Also registers a function that removes the series of the
+   * request together with the resource, because served requests might not have this series.
    */
   #countEnded(
     counter: Counter,
@@ -316,7 +316,7 @@ export class RequestMetrics {
   }
 
   /**
-   * Returns the series of a request. Undefined if the request is not counted here. As in
+   * Returns the series of a request, or undefined if the request is not counted here. As in
    * kube-apiserver, aggregated API servers count the requests that they serve.
    */
   #seriesOf(passed: RoutedRequest): RequestSeries | undefined {
@@ -409,13 +409,13 @@ const bodyVerbs: { readonly [verb: string]: string } = {
 }
 
 /**
- * Maximum number of label combinations for unavailable servers. Further combinations are counted
- * under generic labels, because clients can invent any number of names.
+ * Maximum number of label combinations for unavailable aggregated API servers. Further combinations
+ * are counted under generic labels, because clients can invent any number of names.
  */
 const REMOTE_SERIES_MAX = 500
 /**
- * Maximum total length of the labels for an unavailable server, longer than the names of any real
- * resource. A path can be a megabyte long.
+ * Maximum total length of the labels for an unavailable server. No real resource has such long
+ * names, but a path can be a megabyte long.
  */
 const REMOTE_CHARACTERS_MAX = 512
 
@@ -447,8 +447,8 @@ function addFilters(metrics: Metrics) {
 }
 
 /**
- * Whether a request is counted. For `/api` and `/apis`, kube-apiserver counts only the aggregated
- * discovery documents.
+ * Whether a request is counted. For `/api` and `/apis`, only requests for aggregated discovery
+ * documents are counted, as in kube-apiserver.
  */
 const isCounted = (path: string, { headers }: ApiResponse): boolean =>
   (path !== '/api' && path !== '/apis') ||
@@ -463,7 +463,7 @@ type RequestObserver = {
   readonly ended: (response: ApiResponse) => void
 }
 
-/** Counts a stream as open until either side ends it. */
+/** Counts a stream as open until the server or the client ends it. */
 function observed(response: ApiResponse, { series, ended }: RequestObserver): ApiResponse {
   const longRunning = series?.longRunning
   if (longRunning === undefined) {

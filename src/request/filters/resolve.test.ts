@@ -86,7 +86,7 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/apis/nope.example.com/v1/things', '404 404 page not found'],
 ]
 for (const [method, target, wanted] of cases)
-  test(`${method} ${target} is resolved to "${wanted}"`, () =>
+  test(`the request ${method} ${target} is resolved to "${wanted}"`, () =>
     assert.equal(route(method, target), wanted))
 
 const names = { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' }
@@ -134,7 +134,8 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
   }
   const { resource, verb, subresource } = done
   const place = `${method} ${target}`
-  // OPTIONS on a proxy subresource has no verb, so only a permission for all verbs allows it.
+  // A request with the method OPTIONS for a proxy subresource has no verb, so only a permission for
+  // all verbs allows it.
   const isNameless = method === 'OPTIONS' && subresource === 'proxy' && info.verb === ''
   const allowed = [
     isNameless ? 'get' : info.verb,
@@ -148,8 +149,9 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
     allowed,
     place,
   )
-  // A request for a namespace is authorized in that namespace, and a list restricted to one name is
-  // authorized for that object. Both are more specific, but never refer to another object.
+  // A request for a Namespace is authorized in the namespace of the same name. A list that is
+  // restricted to one name is authorized for that object. Both checks are more specific, but never
+  // refer to another object.
   if (resource.isNamespaced) assert.equal(done.namespace, info.namespace, place)
   else if (resource.plural === 'namespaces') assert.equal(info.namespace, done.name, place)
   else assert.equal(info.namespace, '', place)
@@ -157,7 +159,7 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
   return `${verb} ${resource.group} ${resource.version} ${resource.plural} ${subresource}`
 }
 
-test('the executed operation on a custom resource is the authorized one', () => {
+test('the operation that is executed on a custom resource is the one that was authorized', () => {
   const paths = ['foos', 'foos/a', 'status', 'status/a', 'finalize/a', 'status/a/status'].flatMap(
     (own) => ['', 'watch/'].map((word) => `/apis/ex.com/v1/${word}namespaces/ns/${own}`),
   )
@@ -166,7 +168,7 @@ test('the executed operation on a custom resource is the authorized one', () => 
 
 /**
  * Yields paths of a resource, of its subresources and of similar names, with and without a
- * namespace. Some contain the verb segments of old releases.
+ * namespace. Some paths contain the verb segments of the first releases of Kubernetes.
  */
 function* pathsOf({ group, version, plural, subresources }: Resource): Generator<string> {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -184,7 +186,7 @@ function* pathsOf({ group, version, plural, subresources }: Resource): Generator
           yield `${root}${word}${place}${plural}${name}${end === '' ? '' : `/${end}`}`
 }
 
-test('the executed operation on a built-in resource is the authorized one, for every path and method', () => {
+test('the operation that is executed on a built-in resource is the one that was authorized, for every path and method', () => {
   const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
   const served = new Registry(all)
   const queries = ['?watch', '?watch=false', '?fieldSelector=metadata.name=b']

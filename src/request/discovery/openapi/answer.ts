@@ -15,7 +15,7 @@ import type { RemoteDocuments } from '../remote/remote-documents.ts'
 import { CachedDocument, OpenApiLibrary } from './library.ts'
 
 /**
- * Time for which clients can cache a document whose URL contains its hash, because it never
+ * Time for which clients can cache a document whose URL contains its hash. Such a document never
  * changes.
  */
 const IMMUTABLE_MS = 365 * 24 * 60 * 60 * 1000
@@ -103,8 +103,8 @@ export class OpenApi {
   }
 
   /**
-   * Whether the API that the document describes is served by a remote server. The document then
-   * also comes from that server.
+   * Whether a remote server serves the API that the document describes. The document then also
+   * comes from that server.
    */
   #isRemote(key: string): boolean {
     return this.#remote?.openApi.owns(key) ?? false
@@ -149,8 +149,8 @@ const bare = (status: number, headers: Headers): ApiResponse => ({
 })
 
 /**
- * Returns the media type of the response. The protobuf form has two names. The older one is not a
- * valid media type, so a request for it gets a response with the newer name.
+ * Returns the media type of the response. The protobuf encoding has two names. The older name is
+ * not a valid media type, so a request for it gets a response with the newer name.
  */
 function chosenType({ headers }: ApiRequest, version: 'v2' | 'v3'): string | undefined {
   const protobuf = `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`

@@ -1,13 +1,13 @@
 /**
- * Joins the parts of a document into one buffer, in slices. The v2 document can have a hundred
- * megabytes.
+ * Joins the parts of a document into one buffer, in slices. The v2 document can have a size of a
+ * hundred megabytes.
  */
 import { createHash } from 'node:crypto'
 import type { Slices } from '../../../lib/scheduling/slices.ts'
 
 /**
- * Length of a chunk, whose encoding takes about a millisecond. It is so large that the C library
- * immediately returns its memory to the operating system (bin/keelson).
+ * Length of a chunk, whose encoding takes about a millisecond. A chunk is so large that the C
+ * library immediately returns its memory to the operating system (bin/keelson).
  */
 const CHUNK_CHARS = 1 << 20
 

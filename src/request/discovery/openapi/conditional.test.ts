@@ -22,7 +22,7 @@ function ask(headers: { readonly [name: string]: string }): {
   }
 }
 
-test('a client that already has the document gets status 304 without a body', () => {
+test('a client that already has the OpenAPI document gets status 304 without a body', () => {
   for (const tags of ['"A"', 'W/"A"', '"B", "A"', '*'])
     assert.equal(ask({ 'if-none-match': tags }).status, 304)
   assert.equal(ask({ 'if-none-match': '"B"' }).status, 200)
@@ -44,7 +44,7 @@ test('a 304 response has no content type', () => {
   assert.deepEqual(headers, { etag: '"A"' })
 })
 
-test('a range request returns the requested part of the document', () => {
+test('the response to a range request contains the requested part of the document', () => {
   assert.deepEqual(ask({ range: 'bytes=2-4' }), { status: 206, text: '234', range: 'bytes 2-4/10' })
   assert.deepEqual(ask({ range: 'bytes=8-' }), { status: 206, text: '89', range: 'bytes 8-9/10' })
   assert.deepEqual(ask({ range: 'bytes=-3' }), { status: 206, text: '789', range: 'bytes 7-9/10' })

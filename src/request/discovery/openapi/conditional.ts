@@ -89,8 +89,8 @@ function isOfThis(
 }
 
 /**
- * Returns the requested range of bytes. Undefined for several ranges or for other units; the client
- * then gets the whole document. If `first > last`, the range cannot be satisfied.
+ * Returns the requested range of bytes. Returns undefined for several ranges or for other units;
+ * the client then gets the whole document. If `first > last`, the range cannot be satisfied.
  */
 function partOf(
   range: string,

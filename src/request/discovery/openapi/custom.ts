@@ -1,7 +1,9 @@
 /**
  * OpenAPI definitions of custom resources: the schema of a CustomResourceDefinition, plus the
- * fields of every object. A schema is decoded for one document and then discarded. There can be
- * thousands of schemas, and each can change while documents are generated.
+ * fields of every object.
+ *
+ * A schema is decoded for one document and then discarded, because there can be thousands of
+ * schemas. A schema can change while documents are generated.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../../api/object.ts'
 import { listMetaStruct } from '../../../registry/meta-types.ts'
@@ -49,7 +51,8 @@ function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   const { published } = resource.discovery
   const schema = published?.schema()
   const gvk = { 'x-kubernetes-group-version-kind': [{ group, kind, version }] }
-  // Without a schema, describe no fields. If some were described, clients would reject all others.
+  // Without a schema, describe no fields. If only some fields were described, clients would reject
+  // all other fields.
   if (schema === undefined)
     return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))

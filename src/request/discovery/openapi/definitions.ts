@@ -1,7 +1,7 @@
 /**
  * The definitions of types for OpenAPI documents. Each definition is generated when it is first
- * referenced. They have the form of v3, and v2.ts converts them to v2. As in all OpenAPI documents
- * of the server, the fields of a schema are sorted by name.
+ * referenced. The definitions have the format of OpenAPI v3, and v2.ts converts them to v2. As in
+ * all OpenAPI documents of the server, the fields of a schema are sorted by name.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
@@ -24,7 +24,7 @@ export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
 export const refPrefix = '#/components/schemas/'
 
 /**
- * Extensions of the field `items` of a list kind, by kind. kube-apiserver publishes them for this
+ * Extensions of the field `items` of list kinds, by kind. kube-apiserver publishes them for this
  * field by mistake, because they are intended for another list.
  */
 const listMarks: ReadonlyMap<string, Fields> = new Map([
@@ -65,8 +65,8 @@ export class OpenApiDefinitions {
   }
 
   /**
-   * Returns a definition. Its name must be the result of another method, or a reference in a
-   * returned definition.
+   * Returns a definition. `name` must be the result of another method, or a reference in a returned
+   * definition.
    */
   get(name: string): OpenApiDefinition {
     const made = this.#made.get(name) ?? this.#make(name)

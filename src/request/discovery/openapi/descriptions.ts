@@ -29,16 +29,19 @@ type TypeDescription = {
   readonly fields: Map<string, string>
 }
 
-/** The entry with the fields of every kind, such as `metadata`. */
+/** The name of the entry with the fields of every kind, such as `metadata`. */
 const KIND = 'Kind'
-/** The entry for fields that have the same meaning in every type. */
+/** The name of the entry for fields that have the same meaning in every type. */
 const ANY = 'Any'
 
 /** Finds descriptions. The files are read and parsed when the first description is needed. */
 export class Descriptions {
   #types: ReadonlyMap<string, TypeDescription> | undefined
 
-  /** Returns the description of a type, or of one of its fields. Undefined if it does not exist. */
+  /**
+   * Returns the description of a type, or of one of its fields. Returns undefined if there is no
+   * description.
+   */
   of(type: DescribedType, field?: string): string | undefined {
     const types = (this.#types ??= parse(readTexts()))
     const names = namesOf(type)
@@ -61,7 +64,9 @@ function withPackage(name: string, type: DescribedType): readonly string[] {
   return [`${type.packageName}/${name}`, `${family}/${name}`, name]
 }
 
-/** Returns the entries for fields that the entry of the type does not describe. */
+/**
+ * Returns the entries that describe those fields of a type that its own entry does not describe.
+ */
 function basesOf(type: DescribedType): readonly string[] {
   if (typeof type === 'string') return [KIND]
   if (type.embedded.some(({ struct }) => struct.name === 'TypeMeta')) return [KIND, ANY]

@@ -35,14 +35,17 @@ const double: Write = (value, writer, number) => {
   writer.tag(number, FIXED64)
 }
 
-/** Writes 0 if the value is not an integer, because the document can come from a remote server. */
+/**
+ * Writes an integer. Any other value is written as 0, because the document can come from a remote
+ * server.
+ */
 const integer: Write = (value, writer, number) => {
   const given = Number(value)
   writer.integer(Number.isInteger(given) ? given : 0)
   writer.tag(number, VARINT)
 }
 
-/** Writes any value as YAML. Although JSON is valid YAML, clients compare the string. */
+/** Writes any value as YAML. JSON would be valid YAML, but clients compare the string. */
 const any: Write = (value, writer, number) =>
   writer.message(number, () => text(jsonToYaml(value), writer, 2))
 
@@ -83,7 +86,7 @@ const orReference =
     )
   }
 
-/** Writes a schema, or a flag for whether any value is allowed. */
+/** Writes a schema, or a boolean that states whether any value is allowed. */
 const orFlag =
   (write: Write): Write =>
   (value, writer, number) =>
@@ -91,7 +94,10 @@ const orFlag =
       typeof value === 'boolean' ? flag(value, writer, 2) : write(value, writer, 1),
     )
 
-/** Writes a message. `extensions` is the field number for `x-…` extensions, which are pairs. */
+/**
+ * Writes a message. `extensions` is the field number for `x-…` extensions, each of which is a pair
+ * of a name and a value.
+ */
 function message(rows: Rows, extensions: number): Write {
   return (value, writer, number) =>
     writer.message(number, () => writeFields(rows, extensions, fieldsOf(value), writer))

@@ -76,7 +76,7 @@ test('a change of a custom resource replaces its own document and no other', asy
   assert.ok(!(await library.v2()).json.includes(kind))
 })
 
-test('the contents of a schema are never interpreted as references or as parts of the document', async () => {
+test('the contents of a custom schema are never interpreted as references or as parts of the document', async () => {
   const { registry, library } = start()
   const port = { 'x-kubernetes-int-or-string': true }
   const hostile = {
@@ -103,7 +103,7 @@ test('the contents of a schema are never interpreted as references or as parts o
   assert.ok((await (await library.v2()).protobuf(encodeV2)).includes(kind))
 })
 
-test('documents of custom resources list fewer groups for DeleteOptions', async () => {
+test('documents of custom resources list fewer groups for DeleteOptions than other documents', async () => {
   const { registry, library } = start()
   registry.replace('example.com', { before: [], after: wheels({}) })
   const groupsIn = async (document: string): Promise<readonly unknown[]> => {
@@ -134,7 +134,7 @@ test('operations of custom resources reference their own kind, and reads accept 
   }
 })
 
-test('examples of custom resources are not published', async () => {
+test('the examples in the schemas of custom resources are not published', async () => {
   const { registry, library } = start()
   const example = { type: 'string', example: 'one', externalDocs: { url: 'https://example.com' } }
   registry.replace('example.com', { before: [], after: wheels({ size: example, example }) })

@@ -31,16 +31,16 @@ import { printV3, reachable, V3Printer } from './v3.ts'
 
 /**
  * Time after which an unused document is removed from the cache. With ten thousand custom
- * resources, all documents together have hundreds of megabytes.
+ * resources, all documents together have a size of hundreds of megabytes.
  */
 const LINGER_MS = 2 * 60_000
 /**
- * Part of the hash with which clients cache documents for a year. Increase it when the published
- * form of the same definitions changes.
+ * Part of the hash of each document. Clients cache documents by hash for a year. Increase this
+ * number when the published form of the same definitions changes.
  */
 const CUSTOM_FORM = 2
 
-/** Identifies a version of a document. */
+/** Identifies a state of a document. */
 type Edition = { readonly hash: string; readonly modifiedMs: number }
 
 /** A document, with the encodings that clients have requested. */
@@ -162,8 +162,8 @@ export class OpenApiLibrary {
   }
 
   /**
-   * Returns the edition of a document. Undefined if the document does not exist. Documents of
-   * built-in groups are generated to compute it, but those of custom resources are not.
+   * Returns the edition of a document, or undefined if the document does not exist. To compute the
+   * edition, documents of built-in groups are generated, but those of custom resources are not.
    */
   async edition(key: string): Promise<Edition | undefined> {
     const [root, first, version] = key.split('/', 3)
@@ -220,7 +220,10 @@ export class OpenApiLibrary {
     })
   }
 
-  /** Returns the cached document, or generates it. If that fails, the next request tries again. */
+  /**
+   * Returns the cached document, or generates it. If generating it fails, the next request tries
+   * again.
+   */
   #kept(key: string, group: Group, make: () => Promise<CachedDocument>): Promise<CachedDocument> {
     const known = this.#documents.get(key)
     if (known?.group === group) return known.made
@@ -305,8 +308,8 @@ export class OpenApiLibrary {
   }
 
   /**
-   * Generates the v2 document group by group, in slices. `parts` contains the groups that are
-   * unchanged. The others are added to it.
+   * Generates the v2 document group by group, in slices. `parts` contains the results for the
+   * groups that are unchanged. The results for the other groups are added to it.
    */
   async #makeWhole(
     groups: readonly Group[],
@@ -400,5 +403,5 @@ const keyOf = (group: string, version?: string): string => {
   return version === undefined ? root : `${root}/${version}`
 }
 
-/** Stands for the list of a group's resources for documents that do not depend on a group. */
+/** Replaces the list of a group's resources for documents that do not depend on a group. */
 const noGroup: Group = []

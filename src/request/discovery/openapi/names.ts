@@ -1,6 +1,6 @@
 /**
  * The names of types and operations in OpenAPI documents. Generated clients derive their own names
- * from them.
+ * from these names.
  */
 import type { Struct } from '../../../objects/schema/schema.ts'
 

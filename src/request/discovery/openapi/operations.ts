@@ -38,8 +38,8 @@ export type PathItem = {
 export const anyText = ''
 
 /**
- * Creates a path. Parameters that all operations share are moved to the path. They are compared by
- * identity.
+ * Creates a path. Parameters that all operations share are moved to the path. Two operations share
+ * a parameter if both refer to the same object.
  */
 export function pathItem(path: string, operations: readonly OpenApiOperation[]): PathItem {
   const [first, ...others] = operations

@@ -1,7 +1,7 @@
 /**
- * The parameters of operations, as rows with name and type. For parameters that the v2 document
- * defines once, rows also contain the suffix of their shared name. The suffixes are those of
- * kube-apiserver, because generated clients contain them.
+ * The parameters of operations, as rows with name and type. The v2 document defines some parameters
+ * only once, under a shared name. For these, the rows also contain the suffix of the shared name.
+ * The suffixes are those of kube-apiserver, because generated clients contain them.
  */
 
 export type Parameter = {
@@ -18,8 +18,8 @@ export const prettyParameter = row('pretty tJGM1-ng: If `true`, the response is 
 export const proxiedPath = row('path z6Ciiujn: The path of the forwarded request.', 'path')
 
 /**
- * Returns the parameter for the name of an object. It is not shared, because its description
- * contains the kind.
+ * Returns the parameter for the name of an object. This parameter is not shared, because its
+ * description contains the kind.
  */
 export const nameParameter = (kind: string): Parameter =>
   row(`name: The name of the ${kind}.`, 'path')
@@ -56,7 +56,7 @@ export const listParameters: readonly Parameter[] = [
   row('watch:boolean XNNPZGbK: Whether to watch for changes instead of listing.'),
 ]
 
-/** Parameters of a get. Only documents of custom resources list them. */
+/** Parameters of a get. Only documents of custom resources list these parameters. */
 export const readParameters: readonly Parameter[] = [listRows.resourceVersion]
 
 export const deleteParameters: readonly Parameter[] = [

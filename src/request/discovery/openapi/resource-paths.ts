@@ -251,7 +251,8 @@ class ResourcePaths {
 
   /**
    * Returns the paths of a connect subresource. OpenAPI cannot describe the protocol of the
-   * connection. A proxy subresource forwards all methods and the rest of the path.
+   * connection. For a proxy subresource, there are operations for all methods, and a path with the
+   * rest of the path.
    */
   #connectPaths(part: Subresource, path: string, noun: string): PathItem[] {
     const isProxy = part.name === 'proxy'

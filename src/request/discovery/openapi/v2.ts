@@ -1,7 +1,7 @@
 /**
  * OpenAPI 2.0: one document for all APIs. It has the same paths and definitions as v3, with the
- * limitations of v2: no defaults, references with other fields next to them, a single type even for
- * values that can have two, and shared parameters in one place.
+ * limitations of v2. There are no defaults, and no other fields next to a reference. A value that
+ * can have two types is published with at most one type. Shared parameters are in one place.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../../api/object.ts'
 import { printFast } from '../../../objects/codec/json.ts'
@@ -12,7 +12,7 @@ import { anyText, type RequestBody, type OpenApiOperation, type PathItem } from 
 import type { Parameter } from './parameters.ts'
 import { codeText, type Info, kubernetesFields, securityScheme } from './v3.ts'
 
-/** Serialized paths by path, and serialized definitions by name. */
+/** JSON of the paths, by path, and JSON of the definitions, by name. */
 export type OlderTexts = {
   readonly paths: ReadonlyMap<string, string>
   readonly definitions: ReadonlyMap<string, string>
@@ -134,8 +134,9 @@ const schemaOf = (name: string): Fields =>
   name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` }
 
 /**
- * Removes everything that older clients cannot read. This includes the types of values that can be
- * null or preserve unknown fields, because those clients would reject valid objects.
+ * Removes everything from a schema that older clients cannot read. This includes the types of
+ * values that can be null or preserve unknown fields, because those clients would reject valid
+ * objects.
  */
 function olderSchema(schema: Fields): Fields {
   const { allOf, default: _, oneOf, anyOf: __, not: ___, nullable, ...rest } = schema
@@ -156,8 +157,9 @@ const openMark = 'x-kubernetes-preserve-unknown-fields'
 const typing: ReadonlySet<string> = new Set(['type', 'items', 'properties'])
 
 /**
- * Returns the required fields. Fields that can be null are left out. For embedded resources that
- * preserve unknown fields, `kind` and `apiVersion` are also left out, because they are implied.
+ * Returns the names of the required fields. Fields that can be null are left out. For embedded
+ * resources that preserve unknown fields, `kind` and `apiVersion` are also left out, because they
+ * are implied.
  */
 function stillRequired(schema: Fields): Json | undefined {
   const { required, properties, additionalProperties } = schema
@@ -184,7 +186,8 @@ function olderField([name, value]: [string, Json | undefined]): [string, Json | 
 }
 
 /**
- * Converts a definition. A custom resource that preserves unknown fields is not described further.
+ * Converts a definition. If a custom resource preserves unknown fields, its fields are not
+ * described.
  */
 function olderKind({ schema, isOpen = false }: OpenApiDefinition): Fields {
   if (schema[openMark] !== true && !isOpen) return olderSchema(schema)

@@ -12,7 +12,7 @@ import type { Parameter } from './parameters.ts'
 
 export type Info = { readonly title: string; readonly version: string }
 
-/** Serialized parts of a document by name. */
+/** JSON of the parts of a document, by name. */
 export type DocumentText = {
   readonly info: Info
   readonly paths: ReadonlyMap<string, string>
@@ -44,7 +44,7 @@ export async function reachable(
   slices: Slices,
 ): Promise<readonly string[]> {
   const found = definitionsOf(items)
-  // Iteration over a Set includes entries that are added during the iteration.
+  // The loop also visits names that are added to the Set while it runs.
   for (const name of found) {
     for (const used of definitions.get(name).uses) found.add(used)
     if (slices.isOver) await slices.turn()

@@ -28,7 +28,7 @@ const methods: ReadonlySet<string> = new Set([
   'patch',
 ])
 
-/** Returns the converted document, and a hash for client caches. */
+/** Returns the converted document, and a hash with which clients can cache it. */
 export async function convertOlder(
   spec: OlderSpec,
 ): Promise<{ readonly json: Buffer; readonly hash: string }> {

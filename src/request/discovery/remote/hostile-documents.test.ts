@@ -48,18 +48,18 @@ const hostile: readonly (readonly [string, () => Promise<unknown>])[] = [
 ]
 
 for (const [what, read] of hostile)
-  test(`a document with ${what} is rejected`, async () => {
+  test(`a remote OpenAPI document with ${what} is rejected`, async () => {
     const turnMs = await longestTurnMs(() => assert.rejects(read()))
     assert.ok(turnMs < TURN_MS_MAX, `${turnMs} ms in one turn`)
   })
 
-test('unknown fields of any length are skipped without blocking the event loop', async () => {
+test('unknown fields of any length in a remote document are skipped without blocking the event loop', async () => {
   const text = `{"x":[${fill('[],', 8 * MB)}],"paths":{"/a":{}}}`
   const turnMs = await longestTurnMs(async () => void (await readOlderSpec(Buffer.from(text))))
   assert.ok(turnMs < TURN_MS_MAX, `${turnMs} ms in one turn`)
 })
 
-test('a document is rejected if one of its names already has too many different definitions', async () => {
+test('a remote document is rejected if one of its names already has too many different definitions', async () => {
   const definitions = new Map(
     Array.from({ length: 200 }, (_, at) => [at === 0 ? 'A' : `A_v${at + 1}`, `{"maximum":${at}}`]),
   )
@@ -75,7 +75,7 @@ test('a document is rejected if one of its names already has too many different 
   assert.equal(whole.paths.size, 0)
 })
 
-test('the retained parts of a document do not keep the whole document in memory', async () => {
+test('if parts of a remote document are retained, they do not keep the whole document in memory', async () => {
   const specs: unknown[] = []
   const held = await heldBytes(async () => {
     for (let at = 0; at < 10; at++) {

@@ -28,7 +28,7 @@ const wholeOf = (definitions: Record<string, Fields> = {}): OlderWhole => ({
 const read = (texts: ReadonlyMap<string, string>): object =>
   Object.fromEntries([...texts].map(([name, text]) => [name, parseText(text)]))
 
-test('a definition that differs from an existing one of the same name is renamed in all references', async () => {
+test('if a definition differs from an existing one of the same name, it is renamed in all references', async () => {
   const whole = wholeOf({
     Meta: { type: 'object', properties: { name: { type: 'string' } } },
     Meta_v2: { type: 'string' },
@@ -54,7 +54,7 @@ test('a definition that differs from an existing one of the same name is renamed
   assert.deepEqual(parseText(whole.paths.get('/apis/b/v1/') ?? ''), pathOf('Kind_v2'))
 })
 
-test('definitions that differ only in descriptions are merged, and their lists of kinds are joined', async () => {
+test('definitions that differ only in their descriptions are merged, and their lists of kinds are joined', async () => {
   const kinds = (group: string): Fields => ({
     [gvk]: [{ group, kind: 'DeleteOptions', version: 'v1' }],
   })

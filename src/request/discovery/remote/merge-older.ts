@@ -1,7 +1,7 @@
 /**
  * Merges the OpenAPI 2.0 document of a remote server into that of this server, by kube-apiserver's
- * rules. An existing path is not replaced. A definition or parameter that differs from an existing
- * one of the same name is renamed. Differences in descriptions are ignored.
+ * rules. If a path already exists, it is not replaced. If a definition or parameter differs from an
+ * existing one of the same name, it is renamed. Differences in descriptions are ignored.
  */
 import { isFields, type Json, listOf } from '../../../api/object.ts'
 import { parseText } from '../../../api/json-value.ts'
@@ -25,8 +25,8 @@ export type OlderWhole = {
 const kindsField = 'x-kubernetes-group-version-kind'
 
 /**
- * Merges a document. `whole` is changed only at the end, in one tick of the event loop, so it is
- * unchanged if the merge fails.
+ * Merges a document. `whole` is changed only at the end, in one tick of the event loop. If the
+ * merge fails, `whole` is unchanged.
  */
 export async function mergeOlder(
   whole: OlderWhole,
@@ -151,8 +151,8 @@ function withoutWords(value: Json): Json {
 }
 
 /**
- * Returns the known definition with the kinds of both definitions. Undefined if it already has
- * them.
+ * Returns the known definition with the kinds of both definitions. Returns undefined if it already
+ * has these kinds.
  */
 function withKinds(known: string, given: string): string | undefined {
   const [one, other] = [parseText(known), parseText(given)]

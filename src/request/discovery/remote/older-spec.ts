@@ -1,6 +1,7 @@
 /**
- * The OpenAPI 2.0 document of a remote server, split into its paths and the parts that they
- * reference, as JSON strings. It is read in slices, one path or definition at a time.
+ * The OpenAPI 2.0 document of a remote server, split into its paths and the definitions and
+ * parameters that they reference. All parts are JSON strings. The document is read in slices, one
+ * path or definition at a time.
  */
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
@@ -44,7 +45,8 @@ function* specSteps(text: string): Steps<OlderSpec> {
     parameters: new Map<string, OlderPart>(),
   }
   const rest = new Map<string, string>()
-  // Names are slices of the document, so they are copied to release its memory.
+  // Names are slices of the document. Copy them, so that the memory of the document can be
+  // released.
   const into = (parts: Map<string, OlderPart>) => (scanner: JsonScanner) =>
     eachEntry(scanner, PARTS_MAX, (name, part) =>
       parts.set(ownText(name), { text: printFast(part), refs: refsOf(part) }),
@@ -93,7 +95,7 @@ function* withPathsSteps(spec: OlderSpec, isKept: (path: string) => boolean): St
   return { ...spec, paths, definitions }
 }
 
-/** Returns the names of the definitions that paths reference, directly or indirectly. */
+/** Returns the names of the definitions that the paths reference, directly or indirectly. */
 function* neededBy(
   paths: OlderSection,
   { definitions, parameters }: OlderSpec,
@@ -111,7 +113,7 @@ function* neededBy(
     yield
   }
   for (const name of shared) look(parameters.get(name))
-  // Iteration over a Set includes entries that are added during the iteration.
+  // The loop also visits names that are added to the Set while it runs.
   for (const name of found) {
     look(definitions.get(name))
     yield

@@ -1,14 +1,16 @@
 /**
  * Repeatedly requests a document from each remote server: immediately when its APIService changes,
  * then once a minute, and with increasing delays while requests fail. Each server receives one
- * request at a time. Several servers are queried concurrently, so a server that hangs does not
- * delay the others.
+ * request at a time. Several servers are queried concurrently, so a server that does not respond
+ * does not delay the others.
  */
 import { systemTimers, type Timer, type Timers } from '../../../lib/time/timers.ts'
 
 /** Interval between refreshes, as in kube-apiserver. */
 const PERIOD_MS = 60_000
-/** Delay after the first failure. It doubles with each failure, up to `retryMsMax`. */
+/**
+ * Delay after the first failure. The delay doubles with each further failure, up to `retryMsMax`.
+ */
 const RETRY_MS_FIRST = 1_000
 
 export type RefresherOptions = {

@@ -28,7 +28,7 @@ const shownOf = (discovery: RemoteDiscovery): Record<string, Omit<RemoteVersion,
 const jobsText =
   '[{"resource":"jobs","responseKind":{"group":"","version":"","kind":""},"scope":"Namespaced","singularResource":"","verbs":["list"],"shortNames":["jz"]}]'
 
-test('one response covers all APIServices of a server, and versions that it does not list have no resources', async () => {
+test('one response covers all APIServices of a server, and versions that the response does not list have no resources', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), {
     type,
@@ -64,7 +64,7 @@ test('an APIService that is added later gets its resources from the same documen
   )
 })
 
-test('the version of an unreachable server is stale and has no resources until the server responds', async () => {
+test('the version of an unreachable server is marked as stale and has no resources until the server responds', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Error('connection refused')
   servers.set(remoteService('v1.stable.example.com'))
@@ -157,7 +157,7 @@ test('the resources of a server without aggregated discovery are converted', asy
   ])
 })
 
-test('an invalid response makes only the APIServices of that server stale', async () => {
+test('an invalid response marks only the APIServices of that server as stale', async () => {
   for (const body of [
     '',
     '[]',
@@ -202,7 +202,7 @@ test('a server that never responds does not prevent this server from becoming re
   let isReady = false
   const starting = discovery.start().then(() => (isReady = true))
   await until(() => {
-    // Advancing the time also starts the worker.
+    // Let the worker start by advancing the time.
     time.advance(0)
     return servers.asked.length === 1
   }, 'it is asked')

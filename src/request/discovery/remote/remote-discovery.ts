@@ -1,7 +1,7 @@
 /**
  * Reads the resources of remote servers for aggregated discovery. As in kube-apiserver, the
  * versions of an unreachable server are listed as stale, without resources. One response of a
- * server is used for all of its APIServices.
+ * server is used for all APIServices that refer to this server.
  */
 import type { Log } from '../../../lib/telemetry/log.ts'
 import { systemTime, type Time } from '../../../lib/time/timers.ts'
@@ -27,8 +27,8 @@ const ANSWER_BYTES_MAX = 8 << 20
  */
 const WORKERS_MAX = 16
 /**
- * Maximum time for which remote servers can delay the readiness of this server: two rounds of
- * requests without a response.
+ * Maximum time for which remote servers can delay the readiness of this server. It is enough for
+ * two rounds of requests without a response.
  */
 const FIRST_ROUND_MS_MAX = 2 * TIMEOUT_MS
 /**
@@ -50,11 +50,12 @@ export type RemoteVersion = {
   readonly isStale: boolean
 }
 
-/** The response of a server. */
+/** The response of a server to a request for its resources. */
 type DiscoveryAnswer = {
   readonly resources: RemoteResources
   /**
-   * Names of the APIServices for which the response was read. It does not cover other APIServices.
+   * Names of the APIServices for which the response was read. The response cannot be used for other
+   * APIServices.
    */
   readonly names: ReadonlySet<string>
   readonly etag: string
@@ -114,7 +115,9 @@ export class RemoteDiscovery implements AsyncDisposable {
     timer.close()
   }
 
-  /** Number of changes. Data derived from the versions is valid until this number changes. */
+  /**
+   * Number of changes. Data that is derived from the versions is valid until this number changes.
+   */
   get changes(): number {
     return this.#changes
   }
@@ -142,8 +145,8 @@ export class RemoteDiscovery implements AsyncDisposable {
     }
     this.#services.set(name, { service, markedMs: this.#time.monotonicMs() })
     const found = this.#found.get(name)
-    // As in kube-apiserver, the version of a server that is not available yet is stale from the
-    // beginning.
+    // As in kube-apiserver, if the server of a version is not available yet, the version is marked
+    // as stale from the beginning.
     if (found === undefined && !service.isAvailable) this.#found.set(name, unknown)
     this.#recordChange()
     this.#refresher.mark(name)
@@ -204,8 +207,8 @@ export class RemoteDiscovery implements AsyncDisposable {
     const answered = this.#answered.get(keyOf(service))
     const known = answered?.names.has(service.name) === true ? answered : undefined
     const sinceMs = this.#time.monotonicMs()
-    // The document was requested for another APIService of the same server after this APIService
-    // had changed, so it is recent enough.
+    // Use the response that was requested for another APIService of the same server. It was
+    // requested after this APIService had changed, so it is recent enough.
     if (known !== undefined && known.sinceMs > markedMs && sinceMs - known.sinceMs < SHARED_MS_MAX)
       return known.resources.get(place)
     const etag = known?.etag ?? ''
@@ -246,8 +249,8 @@ export class RemoteDiscovery implements AsyncDisposable {
 }
 
 /**
- * Time for which a response for one APIService is used for other APIServices of the same server. It
- * covers those that are refreshed in the same round.
+ * Time for which a response for one APIService is used for other APIServices of the same server.
+ * Within this time, all of them are refreshed in the same round.
  */
 const SHARED_MS_MAX = 10_000
 

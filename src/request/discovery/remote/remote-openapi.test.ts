@@ -46,7 +46,7 @@ function libraryWith(openApi: RemoteOpenApi): OpenApiLibrary {
 const pathsOf = async (library: OpenApiLibrary): Promise<readonly string[]> =>
   Object.keys(fieldsOf(fieldsOf(parseJson((await library.v2()).json))['paths']))
 
-test('the 2.0 document contains the paths of a remote server until its APIService is deleted, even if its document has invalid values', async () => {
+test('the 2.0 document contains the paths of a remote server until its APIService is deleted, even if the remote document has invalid values', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   const library = libraryWith(openApi)
@@ -63,7 +63,7 @@ test('the 2.0 document contains the paths of a remote server until its APIServic
   assert.equal((await pathsOf(library)).includes(path), false)
 })
 
-test('a document that cannot be parsed adds no paths, and the previous document is retained', async () => {
+test('a remote document that cannot be parsed adds no paths, and the previous remote document is retained', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   const library = libraryWith(openApi)
@@ -89,7 +89,7 @@ test('a document that cannot be parsed adds no paths, and the previous document 
   assert.equal((await pathsOf(library)).includes(path), true)
 })
 
-test('the index contains the URLs of remote documents, and the document of a server that supports only 2.0 is converted', async () => {
+test('the index contains the URLs of remote 3.0 documents, and if a server supports only 2.0, its document is converted', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   openApi.start()
@@ -108,7 +108,7 @@ test('the index contains the URLs of remote documents, and the document of a ser
   await until(() => openApi.find(key)?.converted !== undefined, 'the document of 2.0 is converted')
 })
 
-test('the documents of all servers share one size limit, and a document that exceeds it adds no paths', async () => {
+test('the documents of all remote servers share one size limit, and a document that exceeds it adds no paths', async () => {
   const servers = new FakeServers()
   const reported: unknown[] = []
   const log: Log = (_level, _message, fields) => void reported.push(fields)

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI documents of remote servers. For 3.0, only the index of each server is stored, and
- * requests for a document are forwarded to the server that has it. For 2.0, the paths of each
+ * The OpenAPI documents of remote servers. For 3.0, only the index of each server is stored, and a
+ * request for a document is forwarded to the server that has it. For 2.0, the paths of each
  * APIService are stored, because they are merged into one document. While a server fails, its last
  * response remains in use.
  */
@@ -29,8 +29,8 @@ const OLDER_BYTES_MAX = 16 << 20
 /** Default size limit for the 2.0 documents of all servers together. */
 const OLDER_CHARS_MAX = 64 << 20
 /**
- * Maximum number of servers that are queried concurrently. Servers that do not respond must not
- * delay the others.
+ * Maximum number of servers that are queried concurrently. If a server does not respond, it must
+ * not delay the others.
  */
 const WORKERS_MAX = 8
 
@@ -99,7 +99,9 @@ export class RemoteOpenApi implements AsyncDisposable {
     this.#following = this.#options.servers.onChange((name, service) => this.#follow(name, service))
   }
 
-  /** Number of changes. Data derived from the documents is valid until this number changes. */
+  /**
+   * Number of changes. Data that is derived from the documents is valid until this number changes.
+   */
   get changes(): number {
     return this.#changes
   }
@@ -146,8 +148,8 @@ export class RemoteOpenApi implements AsyncDisposable {
   }
 
   /**
-   * Whether the document describes the version of an APIService, and the server of that APIService
-   * has it.
+   * Whether the document describes the version of an APIService and is on the server of that
+   * APIService.
    */
   owns(key: string): boolean {
     const [, group = '', version = ''] = key.split('/')
@@ -240,7 +242,7 @@ export class RemoteOpenApi implements AsyncDisposable {
     const known = this.#olders.get(service.name)
     const options = { signal, bytesMax: OLDER_BYTES_MAX, etag: known?.etag }
     const document = await this.#fetch(service, '/openapi/v2', options)
-    // A server that does not have the document adds no paths. As in kube-apiserver, its previous
+    // If a server does not have the document, it adds no paths. As in kube-apiserver, its previous
     // document is retained.
     if (document.status === NOT_FOUND || (document.status === NOT_MODIFIED && known !== undefined))
       return

@@ -1,7 +1,7 @@
 /**
- * Reads the resources of a remote server, in either form of discovery, and converts them to JSON
- * for aggregated discovery. A document is read in slices, one resource at a time. Only known fields
- * are included.
+ * Reads the resources of a remote server, and converts them to JSON for aggregated discovery. The
+ * server sends either an aggregated discovery document or a list for each version. A document is
+ * read in slices, one resource at a time. Only known fields are included.
  */
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
@@ -13,7 +13,7 @@ import { eachField, eachItem, readFields, readPart } from '../../../api/bounded-
 const GROUPS_MAX = 10_000
 const VERSIONS_MAX = 100
 /**
- * Maximum number of resources of a version, and maximum length of their JSON together. The JSON is
+ * Maximum number of resources of a version, and maximum total length of their JSON. The JSON is
  * part of the document that every client receives.
  */
 const RESOURCES_MAX = 4_096
@@ -91,8 +91,8 @@ const isKnownVersion = (apiVersion: Json | undefined): boolean =>
   apiVersion === 'apidiscovery.k8s.io/v2' || apiVersion === 'apidiscovery.k8s.io/v2beta1'
 
 /**
- * Reads an APIResourceList. A server without aggregated discovery has one for each version. Fails
- * if the document has another kind.
+ * Reads an APIResourceList. A server without aggregated discovery sends one list for each version.
+ * Fails if the document has another kind.
  */
 export const readPlain = (json: Buffer): Promise<string> => inSlices(plainSteps(json.toString()))
 

@@ -1,10 +1,14 @@
 /**
- * Interface through which the discovery and OpenAPI documents use APIServices and the aggregated
- * API servers that they reference. These are called remote servers here.
+ * The interface through which the discovery and OpenAPI documents use APIServices and aggregated
+ * API servers. The aggregated API servers that APIServices reference are called remote servers
+ * here.
  */
 import type { User } from '../../../api/user.ts'
 
-/** An APIService: the priorities of a version in discovery, and the server of that version. */
+/**
+ * An APIService. It defines the priorities of a version in discovery, and the server of that
+ * version.
+ */
 export type ListedApiService = {
   /** The name, which is `<version>.<group>`. */
   readonly name: string
@@ -28,7 +32,7 @@ export type DocumentRequest = {
   readonly accept: string
   /** The ETag of the document from the previous response. */
   readonly etag?: string | undefined
-  /** The user of the request. Headers identify it. */
+  /** The user of the request. The request contains headers that identify the user. */
   readonly user: User
   readonly timeoutMs: number
   /** Maximum length of the response. A longer response is an error. */
@@ -70,7 +74,7 @@ export type RemoteServers = {
   ) => Promise<RemoteDocument>
 }
 
-/** No remote servers. Used by a server without an aggregation layer. */
+/** An implementation without remote servers, for a server without an aggregation layer. */
 export const noRemoteServers: RemoteServers = {
   list: () => [],
   changes: () => 0,
