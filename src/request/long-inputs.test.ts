@@ -148,7 +148,12 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     () => {
       const items = Array.from({ length: 60_000 }, (_, at) => `a/${at}`)
       return allSteps(
-        ordered(items, { mergeKey: undefined, wanted: items.toReversed(), live: items }),
+        ordered(items, {
+          mergeKey: undefined,
+          wanted: items.toReversed(),
+          live: items,
+          work: new Work(),
+        }),
       )
     },
   ],

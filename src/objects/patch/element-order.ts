@@ -6,8 +6,11 @@ import { unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import type { Json } from '../../api/object.ts'
 import { printSorted } from '../codec/json.ts'
+import { stepOf } from '../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { goPrint, goType } from './go-print.ts'
+import type { Work } from './work.ts'
 
 /** Number of items that are processed in one step. */
 export const STEP_ITEMS = 2_048
@@ -22,6 +25,18 @@ export type Ordering = {
   readonly wanted: readonly Json[]
   /** The items in their current order. */
   readonly live: readonly Json[]
+  readonly work: Pick<Work, 'slices'>
+}
+
+/** Visits the items of a list, and yields between them. */
+export function* eachInSteps<T>(
+  items: readonly T[],
+  visit: (item: T, at: number) => void,
+): Steps<void> {
+  for (const [at, item] of items.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    visit(item, at)
+  }
 }
 
 /**
@@ -30,27 +45,24 @@ export type Ordering = {
  */
 export function* ordered(
   items: readonly Json[],
-  { mergeKey, wanted, live }: Ordering,
+  { mergeKey, wanted, live, work }: Ordering,
 ): Steps<Json[]> {
   // For scalars, the same map is used as `named` and as `wantedAt`, because there can be half a
   // million items.
   const valuesAt = mergeKey === undefined ? yield* positions(wanted, undefined) : undefined
-  const named = valuesAt ?? new Set(namesOf(wanted, mergeKey))
+  const named = valuesAt ?? (yield* namesOf(wanted, mergeKey))
   const own: Json[] = []
   const others: Json[] = []
-  for (const [at, item] of items.entries()) {
-    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+  yield* eachInSteps(items, (item) => {
     const isNamed = named.has(identity(item, mergeKey))
     if (isNamed) own.push(item)
     else others.push(item)
-  }
+  })
   const wantedAt = valuesAt ?? (yield* positions(wanted, mergeKey))
   const liveAt = yield* positions(live, mergeKey)
-  const sortedOthers = sorted(others, liveAt, mergeKey)
-  yield undefined
-  const sortedOwn = sorted(own, wantedAt, mergeKey)
-  yield undefined
-  return interleaved(sortedOthers, sortedOwn, liveAt, mergeKey)
+  const sortedOthers = yield* sorted(others, { at: liveAt, mergeKey, work })
+  const sortedOwn = yield* sorted(own, { at: wantedAt, mergeKey, work })
+  return yield* interleaved(sortedOthers, sortedOwn, { at: liveAt, mergeKey })
 }
 
 /**
@@ -86,48 +98,59 @@ export const noMergeKey = (item: Json, mergeKey: string): Error =>
  * Returns the identities of the items. Items without the merge key are skipped, because the result
  * is only used for lookups.
  */
-function namesOf(items: readonly Json[], mergeKey = ''): Identity[] {
-  return items.flatMap((item, at) => {
+function* namesOf(items: readonly Json[], mergeKey = ''): Steps<ReadonlySet<Identity>> {
+  const names = new Set<Identity>()
+  yield* eachInSteps(items, (item, at) => {
     if (!(item instanceof JsonMap)) throw unclassified(`value for key ${at} is not a map`)
-    return mergeKey in item ? [valueIdentity(item[mergeKey] ?? null)] : []
+    if (mergeKey in item) names.add(valueIdentity(item[mergeKey] ?? null))
   })
+  return names
 }
 
 type Positions = ReadonlyMap<Identity, number>
 
 function* positions(items: readonly Json[], mergeKey: string | undefined): Steps<Positions> {
   const found = new Map<Identity, number>()
-  for (const [at, item] of items.entries()) {
-    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+  yield* eachInSteps(items, (item, at) => {
     const name = identity(item, mergeKey)
     if (!found.has(name)) found.set(name, at)
-  }
+  })
   return found
 }
 
-function sorted(items: readonly Json[], at: Positions, mergeKey: string | undefined): Json[] {
-  return items
-    .map((item) => ({ item, place: at.get(identity(item, mergeKey)) ?? Infinity }))
-    .toSorted((one, other) => one.place - other.place || 0)
-    .map(({ item }) => item)
+type Placement = { readonly at: Positions; readonly mergeKey: string | undefined }
+
+function* sorted(
+  items: readonly Json[],
+  { at, mergeKey, work }: Placement & Pick<Ordering, 'work'>,
+): Steps<Json[]> {
+  const placed: { readonly item: Json; readonly place: number }[] = []
+  yield* eachInSteps(items, (item) => {
+    placed.push({ item, place: at.get(identity(item, mergeKey)) ?? Infinity })
+  })
+  const inOrder = yield* stepOf(
+    () => sortInParts('sorted items', placed, (one, other) => one.place - other.place || 0),
+    work.slices,
+  )
+  return inOrder.map(({ item }) => item)
 }
 
 /**
  * Merges both lists. An item that is not in the patch is placed before the next item of the patch
  * only if it was before that item already.
  */
-function interleaved(
-  others: Json[],
-  own: Json[],
-  liveAt: Positions,
-  mergeKey: string | undefined,
-): Json[] {
+function* interleaved(
+  others: readonly Json[],
+  own: readonly Json[],
+  { at, mergeKey }: Placement,
+): Steps<Json[]> {
   const result: Json[] = []
   let next = 0
-  for (const item of own) {
-    const itemAt = liveAt.get(identity(item, mergeKey))
+  for (const [count, item] of own.entries()) {
+    if (count % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    const itemAt = at.get(identity(item, mergeKey))
     while (next < others.length && itemAt !== undefined) {
-      const otherAt = liveAt.get(identity(others[next] ?? null, mergeKey))
+      const otherAt = at.get(identity(others[next] ?? null, mergeKey))
       if (otherAt === undefined || otherAt >= itemAt) break
       result.push(others[next++] ?? null)
     }

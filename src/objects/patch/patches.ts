@@ -10,6 +10,7 @@ import { JsonNode, type Members, parseValue } from './document.ts'
 import { duplicateFields, duplicateSteps } from '../codec/duplicates.ts'
 import { stepOf } from '../../lib/scheduling/parts.ts'
 import type { Slices, Steps } from '../../lib/scheduling/slices.ts'
+import type { Schema } from '../schema/schema.ts'
 import { goPrint } from './go-print.ts'
 import { applyOperations } from './json-patch.ts'
 import { mergeInto } from './merge-patch.ts'
@@ -171,7 +172,7 @@ function* applyStrategic(
       : yield* duplicateSteps(text)
   yield undefined
   const touched = yield* stepOf(() => touchedTree(current, patch, shape.struct), slices)
-  const merged = yield* mergeMaps(touched, patch, shape.struct)
+  const merged = yield* mergeStrategic(touched, patch, { schema: shape.struct, slices })
   const shown = (): string => goPrint(patch)
   yield undefined
   try {
@@ -189,6 +190,18 @@ function* applyStrategic(
   } catch (error) {
     if (error instanceof RestoreError) return { fault: error.message, shown }
     throw error
+  }
+}
+
+function* mergeStrategic(
+  live: JsonMap,
+  patch: JsonMap,
+  { schema, slices }: { readonly schema: Schema } & Pick<Patch, 'slices'>,
+): Steps<JsonMap> {
+  try {
+    return yield* mergeMaps(live, patch, { schema, work: new Work(slices) })
+  } catch (error) {
+    throw rejected(error)
   }
 }
 

@@ -9,6 +9,7 @@ import { printSorted } from '../codec/json.ts'
 import { typeOf } from '../../registry/types.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { mergeMaps } from './strategic.ts'
+import { Work } from './work.ts'
 
 const tree = (value: unknown): JsonMap => {
   const read = readAny(new JsonScanner(JSON.stringify(value)))
@@ -18,7 +19,7 @@ const tree = (value: unknown): JsonMap => {
 
 const podSpec = typeOf('core/v1', 'PodSpec')
 const merge = (live: unknown, patch: unknown): Json =>
-  allSteps(mergeMaps(tree(live), tree(patch), podSpec))
+  allSteps(mergeMaps(tree(live), tree(patch), { schema: podSpec, work: new Work() }))
 
 const named = (...names: string[]): { name: string }[] => names.map((name) => ({ name }))
 

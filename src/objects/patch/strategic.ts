@@ -12,6 +12,7 @@ import { quote } from '../../api/quote.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { Field, Schema } from '../schema/schema.ts'
 import {
+  eachInSteps,
   type Identity,
   identity,
   noIdentity,
@@ -22,6 +23,7 @@ import {
   wrongType,
 } from './element-order.ts'
 import { goPrint, goPrintText } from './go-print.ts'
+import type { Work } from './work.ts'
 
 const PATCH = '$patch'
 const RETAIN = '$retainKeys'
@@ -29,21 +31,35 @@ const ORDER = '$setElementOrder'
 const DELETE = '$deleteFromPrimitiveList'
 
 /**
- * Merges the patch into `live` and returns the result. If the patch cannot be applied, throws the
- * error that the client receives.
+ * Units of work for each item of a merged list, which is visited about 20 times. A patch can merge
+ * the same long list once for each of its items.
  */
-export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps<JsonMap> {
+const ITEM_UNITS = 20
+/** Units of work for each key of a map from which a directive removes keys. */
+const KEY_UNITS = 4
+
+type MapRules = { readonly schema: Schema; readonly work: Work }
+
+/**
+ * Merges the patch into `live` and returns the result. If the patch cannot be applied, throws the
+ * error that the client receives, or a PatchError if it is too expensive.
+ */
+export function* mergeMaps(
+  live: JsonMap,
+  patch: JsonMap,
+  { schema, work }: MapRules,
+): Steps<JsonMap> {
   if (PATCH in patch) return directed(patch)
-  retainKeys(live, patch)
+  retainKeys(live, patch, work)
   const keys = Object.keys(patch)
   for (const [at, key] of keys.entries()) {
     if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
-    if (key.startsWith(ORDER)) yield* mergeOrderedList(live, patch, { key, schema })
+    if (key.startsWith(ORDER)) yield* mergeOrderedList(live, patch, { key, schema, work })
   }
   for (const [at, key] of keys.entries()) {
     if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
     // Lists with a specified order have already been removed from the patch.
-    if (key in patch) yield* mergeField(live, patch, { key, schema })
+    if (key in patch) yield* mergeField(live, patch, { key, schema, work })
   }
   return live
 }
@@ -61,7 +77,7 @@ const unknownDirective = (directive: Json | undefined, patch: JsonMap): Error =>
   unclassified(`unknown patch type: ${cutText(goPrintText(directive))} in map: ${goPrint(patch)}`)
 
 /** Executes a `$retainKeys` directive, which keeps only the listed fields of an object. */
-function retainKeys(live: JsonMap, patch: JsonMap): void {
+function retainKeys(live: JsonMap, patch: JsonMap, work: Work): void {
   if (!(RETAIN in patch)) return
   const keys = patch[RETAIN]
   delete patch[RETAIN]
@@ -71,17 +87,19 @@ function retainKeys(live: JsonMap, patch: JsonMap): void {
     ([key, value]) => value === null || isDirective(key) || isNamed(key),
   )
   if (!Array.isArray(keys) || !isComplete) throw badRequest('invalid patch format of retainKeys')
-  for (const key of Object.keys(live)) if (!isNamed(key)) delete live[key]
+  const current = Object.keys(live)
+  work.spend(KEY_UNITS * current.length)
+  for (const key of current) if (!isNamed(key)) delete live[key]
 }
 
 const isDirective = (key: string): boolean => key.startsWith(DELETE) || key.startsWith(ORDER)
 
-type KeyedSchema = { readonly key: string; readonly schema: Schema }
+type FieldRules = MapRules & { readonly key: string }
 
 function* mergeField(
   live: JsonMap,
   patch: JsonMap,
-  { key: given, schema }: KeyedSchema,
+  { key: given, schema, work }: FieldRules,
 ): Steps<void> {
   const value = patch[given] ?? null
   const isDeletion = given.startsWith(DELETE)
@@ -94,9 +112,12 @@ function* mergeField(
   if (current instanceof JsonMap && value instanceof JsonMap) {
     const field = lookUp(schema, key)
     live[key] =
-      strategyOf(field) === 'replace' ? value : yield* mergeMaps(current, value, field.schema)
+      strategyOf(field) === 'replace'
+        ? value
+        : yield* mergeMaps(current, value, { schema: field.schema, work })
   } else if (Array.isArray(current) && Array.isArray(value)) {
-    live[key] = yield* mergedList(current, value, { field: lookUpList(schema, key), isDeletion })
+    const field = lookUpList(schema, key)
+    live[key] = yield* mergedList(current, value, { field, isDeletion, work })
   } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value)))
     yield* take(live, key, value)
 }
@@ -194,7 +215,7 @@ const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? sche
 function* mergeOrderedList(
   live: JsonMap,
   patch: JsonMap,
-  { key: directive, schema }: KeyedSchema,
+  { key: directive, schema, work }: FieldRules,
 ): Steps<void> {
   const wanted = listOf(patch[directive] ?? null)
   delete patch[directive]
@@ -203,6 +224,7 @@ function* mergeOrderedList(
   const given = key in patch ? listOf(patch[key] ?? null) : undefined
   const field = lookUpList(schema, key)
   const mergeKey = field.patch?.key
+  work.spend(ITEM_UNITS * (wanted.length + (current?.length ?? 0)))
   checkOrder(given ?? [], wanted, mergeKey)
   if (current === undefined && given === undefined) return
   const merged =
@@ -210,9 +232,9 @@ function* mergeOrderedList(
       ? (current ?? [])
       : current === undefined
         ? yield* plainItems(given)
-        : yield* mergedList(current, given, { field, isDeletion: false })
+        : yield* mergedList(current, given, { field, isDeletion: false, work })
   checkItems(current ?? [], given ?? [], mergeKey)
-  live[key] = yield* ordered(merged, { mergeKey, wanted, live: current ?? [] })
+  live[key] = yield* ordered(merged, { mergeKey, wanted, live: current ?? [], work })
   delete patch[key]
 }
 
@@ -263,28 +285,36 @@ function checkOrder(
 
 const isDeleted = (item: Json): boolean => item instanceof JsonMap && item[PATCH] === 'delete'
 
-type ListRules = { readonly field: Field; readonly isDeletion: boolean }
+type ItemRules = { readonly field: Field; readonly work: Work }
+type ListRules = ItemRules & { readonly isDeletion: boolean }
 
 function* mergedList(
   live: readonly Json[],
   patch: readonly Json[],
-  { field, isDeletion }: ListRules,
+  { field, isDeletion, work }: ListRules,
 ): Steps<readonly Json[]> {
   if (strategyOf(field) !== 'merge' && !isDeletion) return patch
   if (live.length === 0 && patch.length === 0) return live
+  work.spend(ITEM_UNITS * (live.length + patch.length))
   if (!isUniform([...live, ...patch])) throw mixedItems(live, patch)
-  if ((live[0] ?? patch[0]) instanceof JsonMap) return yield* mergedItems(live, patch, field)
-  if (isDeletion) {
-    const removed = new Set(patch.map(valueIdentity))
-    return live.filter((value) => !removed.has(valueIdentity(value)))
-  }
+  if ((live[0] ?? patch[0]) instanceof JsonMap)
+    return yield* mergedItems(live, patch, { field, work })
   const merged = new Map<Identity, Json>()
-  for (const value of live) merged.set(valueIdentity(value), value)
-  for (const [at, value] of patch.entries()) {
-    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
-    merged.set(valueIdentity(value), value)
+  yield* eachInSteps(live, (value) => merged.set(valueIdentity(value), value))
+  if (isDeletion) {
+    yield* eachInSteps(patch, (value) => merged.delete(valueIdentity(value)))
+    return yield* filtered(live, (value) => merged.has(valueIdentity(value)))
   }
-  return yield* ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live })
+  yield* eachInSteps(patch, (value) => merged.set(valueIdentity(value), value))
+  return yield* ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live, work })
+}
+
+function* filtered(items: readonly Json[], isKept: (item: Json) => boolean): Steps<Json[]> {
+  const kept: Json[] = []
+  yield* eachInSteps(items, (item) => {
+    if (isKept(item)) kept.push(item)
+  })
+  return kept
 }
 
 /** Returns the kind of the items as in Go's reflection. */
@@ -299,18 +329,24 @@ const formOf = (value: Json): string =>
 function* mergedItems(
   live: readonly Json[],
   patch: readonly Json[],
-  field: Field,
+  { field, work }: ItemRules,
 ): Steps<readonly Json[]> {
   const mergeKey = field.patch?.key
   if (mergeKey === undefined)
     throw unclassified(`cannot merge lists without merge key for ${goKind(itemSchema(field))}`)
   const { isReplaced, removed, items } = directivesOf(patch, mergeKey)
-  if (isReplaced) return yield* ordered(items, { mergeKey, wanted: [], live: items })
-  const kept = live.filter((item) => !removed.has(keyOf(item, mergeKey)))
-  const merged = [...kept]
+  if (isReplaced) return yield* ordered(items, { mergeKey, wanted: [], live: items, work })
+  const kept: Json[] = []
   const at = new Map<Identity, number>()
-  for (const [index, item] of merged.entries())
-    if (!at.has(keyOf(item, mergeKey))) at.set(keyOf(item, mergeKey), index)
+  yield* eachInSteps(live, (item) => {
+    const name = keyOf(item, mergeKey)
+    // A merge key can be a long value, which is printed each time.
+    if (typeof name === 'string') work.spend(name.length)
+    if (removed.has(name)) return
+    if (!at.has(name)) at.set(name, kept.length)
+    kept.push(item)
+  })
+  const merged = [...kept]
   for (const [count, item] of items.entries()) {
     if (count % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
     const name = identity(item, mergeKey)
@@ -318,9 +354,11 @@ function* mergedItems(
     at.set(name, index)
     const current = merged[index]
     const isBoth = current instanceof JsonMap && item instanceof JsonMap
-    merged[index] = isBoth ? yield* mergeMaps(current, item, itemSchema(field)) : item
+    merged[index] = isBoth
+      ? yield* mergeMaps(current, item, { schema: itemSchema(field), work })
+      : item
   }
-  return yield* ordered(merged, { mergeKey, wanted: items, live: kept })
+  return yield* ordered(merged, { mergeKey, wanted: items, live: kept, work })
 }
 
 /**

@@ -11,6 +11,7 @@ import { typeOf } from '../../registry/types.ts'
 import { type RestoreResult, restoreStruct } from './restore.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { mergeMaps } from './strategic.ts'
+import { Work } from './work.ts'
 import { touchedTree } from './touched.ts'
 
 const deployment = typeOf('apps/v1', 'Deployment')
@@ -56,10 +57,14 @@ function patched(patch: unknown, live: (patch: JsonMap) => Json): RestoreResult 
   assert(given instanceof JsonMap)
   const into = live(given)
   assert(into instanceof JsonMap)
-  return restoreStruct(allSteps(mergeMaps(into, given, deployment)), deployment, {
-    tree: current,
-    value: current,
-  })
+  return restoreStruct(
+    allSteps(mergeMaps(into, given, { schema: deployment, work: new Work() })),
+    deployment,
+    {
+      tree: current,
+      value: current,
+    },
+  )
 }
 
 const ofAll = (): Json => tree(JSON.parse(`{${printFields(current, deployment, 0)}}`))

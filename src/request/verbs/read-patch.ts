@@ -42,7 +42,7 @@ export function readPatch(
     // if they are small, because they can copy large values or merge the same list many times.
     const isShort =
       slices === undefined && form === 'merge' && patch.text.length <= SHORT_CHARACTERS
-    const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)
+    const patched = isShort ? atOnce(steps) : await inSlices(steps, slices, context.signal)
     const refuse = async (why: string): Promise<never> => {
       throw notDecoded(
         context.isLarge ? await context.inParts(patched.shown) : patched.shown(),
