@@ -105,7 +105,7 @@ function wholeComment({ comment }: Prose, lines: readonly string[]): string {
   if (comment === undefined) return ''
   return lines
     .slice(comment.from - 1, comment.to)
-    .map((line) => line.replace(/^\s*(?:\/\*\*?|\*\/|\/\/|\*|#)? ?/, '').replace(/\s*\*\/$/, ''))
+    .map((line) => line.replace(/^\s*(?:\/\*\*?|\*\/|\/{2,3}|\*|#)? ?/, '').replace(/\s*\*\/$/, ''))
     .join('\n')
     .trim()
 }

@@ -8,6 +8,7 @@ import { root } from '../../support/prose.ts'
 
 const SEED = 7
 const sample = drawSample(SEED)
+const texts = allTexts()
 
 test('equal seeds draw equal samples, and different seeds draw different samples', () => {
   assert.deepEqual(drawSample(SEED), sample)
@@ -63,10 +64,16 @@ test('list numbers, single words and headings are not sentences', () => {
 })
 
 test('sentences are not taken from headings and contain whole inline code', () => {
-  for (const { kind, file, line, text } of allTexts()) {
+  for (const { kind, file, line, text } of texts) {
     if (kind !== 'sentence') continue
     const first = readFileSync(join(root, file), 'utf8').split('\n')[line - 1]
     assert.ok(first?.startsWith('#') === false, `${file}:${line} ${text}`)
     assert.equal(text.split('`').length % 2, 1, `${file}:${line} ${text}`)
   }
+})
+
+test('comments have no comment markers', () => {
+  for (const { kind, file, line, text } of texts)
+    if (kind === 'comment')
+      assert.doesNotMatch(text, /^(?:\/\*|\/\/|\/ |# |\* )/m, `${file}:${line}`)
 })
