@@ -1,7 +1,6 @@
 /**
- * Measures the cost of encryption at rest. The figures are the CPU time per value, the lag of a
- * feed of encrypted events that another server writes, and the time to list all Secrets when a
- * server starts.
+ * Measures the cost of encryption at rest. The figures are the CPU time per value, the delay until
+ * encrypted events of another server arrive, and the time to list all Secrets when a server starts.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -9,7 +9,7 @@ import type { Figure } from '../report/figure.ts'
 import { openOracle } from './grpc-oracle.ts'
 
 type Ratio = {
-  /** Operations per second. */
+  /** Operations per second of each client. */
   readonly ours: number
   readonly grpc: number
   readonly ratio: number

@@ -13,7 +13,7 @@ import { startWriter, writeMany } from './writer.ts'
 
 const RESOURCES = 32
 const BEHIND_EVENTS = 50_000
-/** Number of writes per second while the feed catches up. */
+/** Number of writes per second while the event feed catches up. */
 const PACE = 2_000
 
 export async function benchFeed({ seconds }: { readonly seconds: number }): Promise<Figure[]> {

@@ -1,8 +1,8 @@
 /**
- * Measures what audit costs a get: `node bench/parts/audit-events.ts`. For both Metadata events of
- * the get, the policy is evaluated, and the event is serialized and passed to the log in `batch`
- * mode. The figure is CPU time of this thread. Nothing is written to disk; bench/server/audit.ts
- * measures the rest.
+ * Measures what audit costs a get: `node bench/parts/audit-events.ts`. A get has two audit events
+ * at level Metadata. For each of them, the policy is evaluated, and the event is serialized and
+ * passed to the log in `batch` mode. The figure is CPU time of this thread. Nothing is written to
+ * disk; bench/server/audit.ts measures the rest.
  */
 import { RequestContext } from '../../src/api/context.ts'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'

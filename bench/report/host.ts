@@ -12,7 +12,7 @@ import { readFileSync } from 'node:fs'
  */
 const BUSY_FIELDS = 3
 const STEAL_AT = 7
-/** USER_HZ. Linux fixes it at 100 for /proc on all common machines. */
+/** Number of ticks per second in /proc (USER_HZ). Linux uses 100 on all common machines. */
 const TICKS_PER_SECOND = 100
 
 /**

@@ -55,7 +55,7 @@ const full: Size = {
 }
 /**
  * A smaller load for development, with a result within a minute: `node bench/server/bully.ts
- * [--scale X]`. It measures only Keelson, from its sources.
+ * [--scale X]`. This command measures only Keelson, from its sources.
  */
 const quick: Size = { ...full, largeObjects: 30, seconds: 10, settleSeconds: 5, restSeconds: 1 }
 

@@ -1,8 +1,8 @@
 /**
- * Records when the main thread of a measured server blocked its event loop. It is imported with
- * NODE_OPTIONS=--import=… and writes its records to LOOP_PROBE_FILE when the server ends. It counts
- * CPU time of the thread, so that other load on the machine does not affect it. It is written in
- * JavaScript, because Node's type stripping takes 38 MiB of memory.
+ * Records when the main thread of a measured server blocked its event loop. The probe is imported
+ * with NODE_OPTIONS=--import=… and writes its records to LOOP_PROBE_FILE when the server ends. The
+ * probe counts CPU time of the thread, so that other load on the machine does not affect it. This
+ * file is JavaScript, because Node's type stripping takes 38 MiB of memory.
  */
 import { writeFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** USER_HZ. Linux fixes it at 100 for /proc on all common machines. */
+/** Number of ticks per second in /proc (USER_HZ). Linux uses 100 on all common machines. */
 const TICKS_PER_SECOND = 100
 const KIB_PER_MIB = 1024
 

@@ -99,7 +99,7 @@ async function startProbed(
   }
 }
 
-/** Counts only ticks after the server was ready. */
+/** Returns the longest tick of the event loop. Counts only ticks after the server was ready. */
 function heldFigure(store: Store, file: string, beganMs: number): Figure {
   const notes: readonly { atMs: number; ms: number }[] = JSON.parse(readFileSync(file, 'utf8'))
   const held = notes.filter(({ atMs }) => atMs > beganMs).map(({ ms }) => ms)

@@ -63,7 +63,10 @@ function compileMicros(environment: Environment): number {
   return micros(COMPILATIONS, () => programOf(loop, environment))
 }
 
-/** Includes the conversion of the object to a CEL value, which every write requires. */
+/**
+ * Returns the time of one evaluation in µs. Includes the conversion of the object to a CEL value,
+ * which every write requires.
+ */
 function evaluateMicros(program: Program, type: Type): number {
   return micros(EVALUATIONS, () => {
     const self = valueOf(object, type)

@@ -23,7 +23,7 @@ import type { Figure } from '../../report/figure.ts'
 
 const ROUNDS = 300_000
 const WARM_UP_ROUNDS = 50_000
-/** Target: "a few microseconds at most", for a get of about 60 µs. */
+/** Maximum cost of flow control per request. A get takes about 60 µs in total. */
 const MICROS_MAX = 3
 /**
  * Limit when most requests of the level wait. It is higher, because each request then also picks

@@ -247,9 +247,9 @@ export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedS
 
 /**
  * Records the audit events of the scenario since the last AUDITED. Waits until there are `events`
- * events. They are sorted by request, and the events of a request keep their order. The set-up must
- * have the flag `--audit-log-path=${dir}/audit.log`, or, with `source: 'webhook'`, the kubeconfig
- * of the webhook `audit`.
+ * events. The events are sorted by request, and the events of one request keep their order. The
+ * set-up must have the flag `--audit-log-path=${dir}/audit.log`, or, with `source: 'webhook'`, the
+ * kubeconfig of the webhook `audit`.
  */
 export const AUDITED = (events: number, options: Partial<AuditedStep> = {}): AuditedStep => ({
   kind: 'audited',

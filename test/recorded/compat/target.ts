@@ -19,8 +19,8 @@ import { fill } from './template.ts'
 export type Target = ClientOptions & AsyncDisposable
 
 /**
- * Opens the server. If the server is started, it gets the set-up; a running server must already
- * have it.
+ * Opens the server. A server that is started here gets the configuration of the set-up; a running
+ * server must already have this configuration.
  */
 export async function openTarget(
   choice: ServerChoice,

@@ -107,11 +107,13 @@ async function levelNames(sender: Sender): Promise<ReadonlyMap<string, string>> 
 }
 
 /**
- * Resolves just after seats were redistributed among levels, because the seats that a trace borrows
- * depend on when it begins in this period.
+ * Waits until seats have just been redistributed among the priority levels. The number of seats
+ * that a trace borrows depends on the time between the last redistribution and the start of the
+ * trace.
  */
 async function divided({ sender }: Server): Promise<void> {
-  // With constant requests, the average of a period changes every time.
+  // The requests of this loop change the average demand, so this metric changes with each
+  // redistribution.
   const shown = async (): Promise<string> => {
     const { text } = await call(sender, '/metrics')
     return (

@@ -1,8 +1,8 @@
 /**
- * Sends the same traces only to Keelson's flow control, in simulated time:
- * `node test/recorded/flow-traces/simulate.ts`. It shows the decisions of flow control when nothing
- * else takes time. If the results differ from those of run.ts, the machine or other components of
- * the server are the cause. The options are those of run.ts.
+ * Sends the same traces only to Keelson's flow control, in simulated time: `node
+ * test/recorded/flow-traces/simulate.ts`. The output shows the decisions of flow control when
+ * nothing else takes time. If the results differ from those of run.ts, the machine or other
+ * components of the server are the cause. The options are those of run.ts.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

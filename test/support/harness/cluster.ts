@@ -12,8 +12,8 @@ import { readStatus } from './gateway.ts'
 import { type FaultProxy, startProxy } from './proxy.ts'
 
 /**
- * A tenth of etcd's defaults, so that a new leader is elected in about a second, even on a busy
- * machine.
+ * Heartbeat interval of a member. It is a tenth of etcd's default, so that a new leader is elected
+ * in about a second, even on a busy machine.
  */
 const HEARTBEAT_MS = 50
 const ELECTION_MS = 500

@@ -103,8 +103,9 @@ export class EtcdProcess implements AsyncDisposable {
   }
 
   /**
-   * Resolves when this process responds. It is identified by the name of its folder, because
-   * another etcd could have taken the client port while this one is about to exit.
+   * Resolves when this process responds. The response must contain the name of this process's
+   * folder, because another etcd could have taken the client port while this process is about to
+   * exit.
    */
   async answersAsPeer(peerUrl: string): Promise<void> {
     for (;;) {

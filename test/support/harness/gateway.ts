@@ -1,8 +1,8 @@
 /**
  * A client of etcd's own JSON gateway. It shares no code with our client, so that a test can verify
  * independently what has happened. It also supports operations that the server never uses
- * (defragment, disarm an alarm). Each call opens a new connection, so that a leak check sees no
- * open ones.
+ * (defragment, disarm an alarm). Each call opens a new connection, so that a leak check finds no
+ * open connection.
  */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 

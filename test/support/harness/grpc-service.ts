@@ -16,8 +16,8 @@ type Call = {
 }
 
 /**
- * Returns the response to a message, or undefined if the method does not exist. If it throws, the
- * client receives the message of the error.
+ * Returns the response to a message, or undefined if the method does not exist. If this function
+ * throws an error, the client receives the message of the error.
  */
 export type AnswerCall = (call: Call) => Buffer | undefined | Promise<Buffer | undefined>
 

@@ -14,7 +14,7 @@ async function usedBytes(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   assert.ok(typeof collect === 'function')
-  // V8 retains the subject of the last regular expression match, so replace it.
+  // V8 retains the string of the last regular expression match, so match another string.
   'another text'.match(/a/)
   // The memory of buffers is released between two garbage collections.
   for (let twice = 0; twice < 2; twice++) {
@@ -26,8 +26,8 @@ async function usedBytes(): Promise<number> {
 }
 
 /**
- * Returns a copy of the text that is a slice of a string of one megabyte, as a name can be a slice
- * of its request path.
+ * Returns a copy of the text that is a slice of a string of one megabyte. A name in the server can
+ * be such a slice of its request path.
  */
 export const partOfMegabyte = (text: string): string =>
   Buffer.from(text + 'a'.repeat(1 << 20))

@@ -20,7 +20,7 @@ export type Kubelet = AsyncDisposable & {
 /** GUID that a WebSocket server appends to the client's key (RFC 6455, section 4.2.2). */
 const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Longer than the request timeout of the test server. */
+/** Delay of late responses. It is longer than the request timeout of the test server. */
 const LATE_MS = 2_000
 
 /**
@@ -56,7 +56,7 @@ export async function startKubelet(): Promise<Kubelet> {
         return void response.end('first line\nsecond line\n')
       if (pathname === '/count') return count(request, response)
       if (pathname === '/late') return void setTimeout(() => response.end('late'), LATE_MS)
-      // Never reads the body, so that a client can send only as much as the buffers between them
+      // Do not read the body, so that a client can send only as much as the buffers between them
       // can hold.
       if (pathname === '/deaf') return
       if (pathname === '/moved')

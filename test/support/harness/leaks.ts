@@ -35,7 +35,7 @@ export function measureFootprint(): Footprint {
 
 /**
  * Waits until all resources that were not in the earlier footprint are released, but not longer
- * than the timeout. Returns those that are still in use. Empty if nothing leaks.
+ * than the timeout. Returns the resources that are still in use, or an empty list if nothing leaks.
  */
 export async function findLeaks(
   before: Footprint,

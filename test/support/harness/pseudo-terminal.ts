@@ -13,7 +13,10 @@ const COLUMNS = 80
 const ROWS = 40
 const READY_MS_MAX = 300_000
 
-/** Connects its own input and output to the terminal, and exits with the program's status. */
+/**
+ * A Python program that connects its own input and output to the terminal, and exits with the
+ * status of the program on the terminal.
+ */
 const relay = `
 import fcntl, os, pty, select, struct, sys, termios
 columns, rows, *command = sys.argv[1:]

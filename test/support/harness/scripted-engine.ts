@@ -1,6 +1,6 @@
 /**
- * An engine whose behavior and events a test controls step by step. It simulates situations that
- * are too rare with etcd.
+ * A database engine whose behavior and events a test controls step by step. It simulates situations
+ * that are too rare with etcd.
  */
 import { Cache, type CacheOptions } from '../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
@@ -50,7 +50,7 @@ export class ScriptedEngine implements Engine {
     return { ...versioned, type: 'put' }
   }
 
-  /** Sends these events and a progress notification to the feed. */
+  /** Sends these events and a progress notification to the open streams. */
   emit(...events: readonly FeedEvent[]): void {
     if (events.length > 0) this.sink.onEvents(0, events)
     this.sink.onProgress(this.revision)

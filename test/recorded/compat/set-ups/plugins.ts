@@ -38,8 +38,8 @@ export const setUps: SetUps = {
   'plugins-off': { flags: [`--disable-admission-plugins=${usual}`, ...bundles] },
   'plugins-gates': { flags: bundles },
   'plugins-metrics': { flags: forMetrics },
-  // A separate server, because the rejections by its webhooks would be counted in the metrics of
-  // the other server.
+  // A separate server, because the rejections by its webhooks would also be counted in the metrics
+  // of a shared server.
   'hooks-metrics': { flags: forMetrics },
   'plugins-accounts': { omit: ['disable-admission-plugins'], flags: [] },
   'plugins-tolerations': {

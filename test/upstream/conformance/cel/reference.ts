@@ -1,7 +1,7 @@
 /**
- * Results of CEL expressions in kube-apiserver: the recordings of the compat suite, as tables that
- * map an expression to a value, an error or a cost. They are tested on the CEL engine alone, which
- * takes a moment, while the suite takes minutes.
+ * Results of CEL expressions in kube-apiserver: the recordings of the compat suite map each
+ * expression to a value, an error or a cost. Tests evaluate the expressions with the CEL engine
+ * alone, which takes a moment, while the compat suite takes minutes.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -121,7 +121,7 @@ const signingFlags = (dir: string): string[] => [
 
 /**
  * Starts kube-controller-manager for the workload controllers, which Keelson does not have. It uses
- * no Lease, because Keelson's controllers stop while another process holds it.
+ * no Lease, because Keelson's controllers stop while another process holds this Lease.
  */
 function startManager(
   { manager }: Options,

@@ -21,8 +21,8 @@ export type Pace = {
 }
 
 /**
- * Number of tests per start of e2e.test. A start takes one or two seconds, so it runs several
- * tests, but few enough to show progress.
+ * Number of tests per start of e2e.test. A start takes one or two seconds, so each start runs
+ * several tests. The number is small enough to show progress.
  */
 const TESTS_PER_START = 6
 /** Additional time for a test to clean up after its time limit. */
