@@ -92,14 +92,14 @@ export type FeedEvent = {
   /** The new value, or an empty one for a delete. Callers must copy it to retain it. */
   readonly value: Buffer
   /**
-   * The value before this event, for feeds opened with `previous`. Undefined if there was no value.
-   * Callers must copy it to retain it.
+   * The value before this event, for event feeds opened with `previous`. Undefined if there was no
+   * value. Callers must copy it to retain it.
    */
   readonly previous?: VersionedValue
 }
 
 /**
- * Receives the events of a feed. All calls come from one stream, in order, and not before
+ * Receives the events of an event feed. All calls come from one stream, in order, and not before
  * `openFeed` returns.
  */
 export type FeedListener = {

@@ -1,4 +1,4 @@
-/** The engine for etcd. Each call is one request, and a feed is one watch stream. */
+/** The engine for etcd. Each call is one request, and an event feed is one watch stream. */
 import type { EtcdClient } from './etcd/client.ts'
 import type { Compare } from './etcd/codec/kv-request.ts'
 import type {

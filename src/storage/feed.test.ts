@@ -28,7 +28,7 @@ class StreamEngine implements Engine {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-test('a feed is not live while its stream has reported nothing', async () => {
+test('an event feed is not live while its stream has reported nothing', async () => {
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
   try {
     let nowMs = 1_000
@@ -70,7 +70,7 @@ test('consumers are notified of a gap if the next revision of their range has be
   assert.equal(engine.sinks.length, 2)
 })
 
-test('a feed that is disposed of during the recovery from a compaction opens no new stream', async () => {
+test('an event feed that is disposed of during the recovery from a compaction opens no new stream', async () => {
   const engine = new StreamEngine()
   const feed = new Feed({ engine, root, log: silent, clock: systemClock })
   await feed.start()
@@ -83,7 +83,7 @@ test('a feed that is disposed of during the recovery from a compaction opens no 
   assert.equal(engine.sinks.length, 1)
 })
 
-test('a feed that is disposed of while it starts opens no stream', async () => {
+test('an event feed that is disposed of while it starts opens no stream', async () => {
   const engine = new StreamEngine()
   const { promise, resolve } = Promise.withResolvers<number>()
   engine.latest = () => promise

@@ -1,9 +1,9 @@
 /**
  * One watch stream of all changes in the database, which all resources of the process share. The
- * feed survives lost connections, hangs and compactions. In these cases it opens a new stream after
- * the last revision that each range received, on another member if the current one is silent. All
- * events up to `revision` have been delivered for every key. Events of single resources may have
- * been delivered beyond `revision`.
+ * event feed survives lost connections, hangs and compactions. In these cases it opens a new stream
+ * after the last revision that each range received, on another member if the current one is silent.
+ * All events up to `revision` have been delivered for every key. Events of single resources may
+ * have been delivered beyond `revision`.
  */
 import type { Clock } from '../lib/time/clock.ts'
 import { assert } from '../lib/errors.ts'
@@ -57,11 +57,11 @@ type RangeState = { readonly from: Key; readonly to: Key; revision: Revision }
 
 type State =
   | { readonly state: 'new' }
-  | { readonly state: 'away' } // between two streams
+  | { readonly state: 'away' } // no stream is open
   | { readonly state: 'live'; readonly stream: FeedStream }
   | { readonly state: 'closed' }
 
-/** Counters since the start of the feed. */
+/** Counters since the start of the event feed. */
 export type FeedStats = {
   /**
    * Number of times that the latest revision was read from the database as a proof for consistent
@@ -342,7 +342,7 @@ export class Feed implements AsyncDisposable {
     this.#acknowledged = latest
     for (const range of this.#ranges) range.revision = latest
     for (const subscription of this.#subscriptions.values()) subscription.emitReset(latest)
-    // Replace the open stream. If no stream is open, the feed already tries to open one.
+    // Replace the open stream. If no stream is open, the event feed already tries to open one.
     if (this.#state.state !== 'live') return
     const { stream } = this.#state
     this.#state = { state: 'away' }
@@ -475,7 +475,9 @@ export class Feed implements AsyncDisposable {
   #onCompacted(oldest: Revision): void {
     const lost = this.#ranges.filter((range) => range.revision < oldest)
     this.#reopenAfter(lost).catch((error: unknown) => {
-      this.#log('error', 'feed cannot continue after compaction', { error: String(error) })
+      this.#log('error', 'the event feed cannot continue after a compaction', {
+        error: String(error),
+      })
     })
   }
 
@@ -518,8 +520,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Whether the feed is closed. `#isClosed` and `#isAway` are methods, because TypeScript would
-   * assume that a compared property keeps its value across an await.
+   * Whether the event feed is closed. `#isClosed` and `#isAway` are methods, because TypeScript
+   * would assume that a compared property keeps its value across an await.
    */
   #isClosed(): boolean {
     return this.#state.state === 'closed'

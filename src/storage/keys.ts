@@ -35,7 +35,7 @@ export const serverRecords = {
   serviceIps: 'ranges/serviceips',
   secondaryServiceIps: 'ranges/secondaryserviceips',
   serviceNodePorts: 'ranges/servicenodeports',
-  /** Contains one key for each advertised address. Each key has a lease. */
+  /** The folder with one key for each advertised address of a server. Each key has a lease. */
   masterLeases: 'masterleases',
 } as const
 
@@ -46,8 +46,8 @@ export const serverRecords = {
 export const compactionMarker: Key = 'compact_rev_key'
 
 /**
- * Exists while an import into etcd is in progress, and also after an import that was not completed
- * (`transfer/etcd-transfer.ts`).
+ * The key that exists while an import into etcd is in progress, and also after an import that was
+ * not completed (`transfer/etcd-transfer.ts`).
  */
 export const importMarker: Key = 'keelson_import'
 

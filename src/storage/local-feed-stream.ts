@@ -31,7 +31,7 @@ export type CommitsQuery = {
 }
 
 export type FeedSource = {
-  /** The latest revision that has been committed and reported to feeds. */
+  /** The latest revision that has been committed and reported to event feeds. */
   readonly revision: Revision
   /** The oldest revision that can be read. */
   readonly compacted: Revision
@@ -46,16 +46,17 @@ export type FeedSource = {
 /** Maximum number of revisions that a range gets at once during a replay, as in etcd. */
 const REPLAYED_AT_ONCE = 1_000
 /**
- * Maximum number of calls to the feed's listener in one tick of the event loop. Later calls wait
- * for the next tick.
+ * Maximum number of calls to the event feed's listener in one tick of the event loop. Later calls
+ * wait for the next tick.
  */
 const TOLD_AT_ONCE = 64
 
 type RangeState = FeedRange & {
   told: Revision
   /**
-   * `replaying`: the range needs earlier commits. `asking`: these have been requested from the
-   * source. `synced`: the range gets each commit as it happens. `gone`: its history was compacted.
+   * `replaying`: the range needs earlier commits. `asking`: these commits have been requested from
+   * the source. `synced`: the range gets each commit as it happens. `gone`: its history was
+   * compacted.
    */
   state: 'replaying' | 'asking' | 'synced' | 'gone'
 }
@@ -108,7 +109,7 @@ export class LocalFeedStream implements FeedStream {
 
   /**
    * Delivers a commit to the synced ranges. Other ranges get the commit in their replay. So do
-   * ranges that need previous values, because only a replay has them.
+   * ranges that need previous values, because only a replay has previous values.
    */
   commit(commit: Commit): void {
     for (const [index, range] of this.#ranges.entries()) {

@@ -4,8 +4,9 @@
  * writer was faster, the decision function runs again.
  *
  * A decision can be based on a cached object, which may be outdated. A write based on cached state
- * is final only if its comparison succeeds. If the decision is an error or that nothing changes, it
- * is made again on the state read from the database, and only that result is returned.
+ * is final only if its comparison succeeds. If the decision function throws an error or decides
+ * that nothing changes, it runs again with the state from the database, and only the second result
+ * is returned.
  */
 import { systemClock } from '../lib/time/clock.ts'
 import { Deque } from '../lib/collections/deque.ts'
@@ -118,7 +119,7 @@ export type UpdateOptions<T> = WriteOptions & {
    */
   readonly cached?: Current<T> | 'absent' | undefined
   /**
-   * Returns true if the key certainly still has this revision. For callers that can check this
+   * Returns true if the key certainly still has this revision. Used by callers that can check this
    * faster than the store can with a read.
    */
   readonly isStill?: ((revision: Revision) => Promise<boolean>) | undefined

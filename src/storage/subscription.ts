@@ -43,8 +43,8 @@ export type SubscriptionOptions = {
   readonly transformer: Transformer
   readonly time: Time
   /**
-   * Returns the revision that all subscriptions have reached. It is stored once, in the feed, so
-   * that the feed does not have to update ten thousand subscriptions one by one.
+   * Returns the revision that all subscriptions have reached. It is stored once, in the event feed,
+   * so that the event feed does not have to update ten thousand subscriptions one by one.
    */
   readonly feedRevision: () => Revision
   readonly onWait: () => void
@@ -149,7 +149,7 @@ export class Subscription {
     return promise
   }
 
-  // The following methods are only for the feed.
+  // Only the event feed calls the following methods.
 
   /** Delivers events. Skips events that a reopened stream repeats. */
   emit(events: readonly FeedEvent[]): void {

@@ -1,6 +1,6 @@
 /**
- * Caches all resources of one database in memory. They share one feed and common memory budgets. A
- * resource is loaded when it is first read, and dropped some time after its last use.
+ * Caches all resources of one database in memory. They share one event feed and common memory
+ * budgets. A resource is loaded when it is first read, and dropped some time after its last use.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -42,7 +42,7 @@ const FRAMES_BYTES = 4 << 20
  */
 const HISTORIES_BYTES = 64 << 20
 /**
- * Budget for encodings of objects in addition to their wire form (JSON). It has room for about ten
+ * Budget for encodings of objects in addition to their JSON for clients. It has room for about ten
  * thousand objects in protobuf, or a few thousand objects in two other encodings.
  */
 const MEMO_BYTES = 24 << 20
@@ -118,7 +118,9 @@ type ItemKey = {
   readonly createRevision?: Revision
 }
 
-/** State of one resource. `now` is undefined while its objects are not in memory. */
+/**
+ * State of one resource. `now` is undefined while the objects of the resource are not in memory.
+ */
 export type ResourceStats = {
   readonly name: string
   readonly prefix: string
@@ -129,15 +131,15 @@ export type ResourceStats = {
 }
 
 export class Cache implements AsyncDisposable {
-  /** Memory for encodings of cached objects in addition to their wire form (JSON). */
+  /** Memory for encodings of cached objects in addition to their JSON for clients. */
   readonly memos: MemoSpace
   readonly ceiling: CacheCeiling
   readonly #feed: Feed
   readonly #shared: CachedResourceOptions
   readonly #options: CacheOptions
   /**
-   * Entries by prefix, then by version. A kind is stored in one version, but can be served in
-   * several.
+   * Cached resources by key prefix, then by API version. A kind is stored in one version, but can
+   * be served in several.
    */
   readonly #resources = new Map<Key, Map<string, ResourceEntry>>()
   readonly #checkedAtMs = new WeakMap<CachedResource, number>()
@@ -151,7 +153,7 @@ export class Cache implements AsyncDisposable {
    */
   readonly #unchecked = new Set<CachedResource>()
   #isCheckingReadable = false
-  /** Number of sweeps so far. */
+  /** Number of calls of `sweep` so far. */
   #sweeps = 0
 
   constructor(options: CacheOptions) {
@@ -194,7 +196,7 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** Starts the feed. Rejects if the database cannot be reached. */
+  /** Starts the event feed. Rejects if the database cannot be reached. */
   async start(signal?: AbortSignal): Promise<void> {
     await this.#feed.start(signal)
     this.#restored = Restores.current()?.follow(this)
@@ -205,8 +207,8 @@ export class Cache implements AsyncDisposable {
 
   /**
    * Like `start`, but if the database is down, retries until it responds. Resources that were
-   * loaded before the feed started are loaded again. Resolves when the feed has started or the
-   * signal is aborted. Never rejects.
+   * loaded before the event feed started are loaded again. Resolves when the event feed has started
+   * or the signal is aborted. Never rejects.
    */
   async startLater(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -398,7 +400,7 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** Counters and lag of the feed. */
+  /** Counters and lag of the event feed. */
   get feed(): FeedStats {
     return this.#feed.stats
   }

@@ -59,7 +59,8 @@ export class CacheCeiling {
   hasRoom(): boolean {
     const { bytesMax, usedBytes, isReleasing, dropOne } = this.#options
     while (usedBytes() > bytesMax) {
-      // Otherwise every resource would be dropped before the first one has been released.
+      // Wait until the memory of dropped objects is released. Otherwise all resources would be
+      // dropped in the meantime.
       if (isReleasing()) return true
       if (!dropOne()) return false
     }

@@ -1,7 +1,8 @@
 /**
  * The contents of a resource in memory since it was last listed: the current objects, the events
  * since then, snapshots of the recent past, and the groups of watchers. They are replaced together
- * when the resource is listed again, because a position in one ring is meaningless in another ring.
+ * when the resource is listed again, because a position in one event ring is meaningless in another
+ * event ring.
  */
 import type { Time } from '../../lib/time/timers.ts'
 import type { Revision } from '../engine.ts'
@@ -20,8 +21,8 @@ const EVENT_BYTES = 200
 export type ContentsOptions = {
   readonly slabs: Slabs
   /**
-   * Eviction queue for the rings of all resources. If busy resources evict the events of a quiet
-   * resource, watches of the quiet one resume more slowly, from the history of the database.
+   * Eviction queue for the recent events of all resources. If busy resources evict the events of a
+   * quiet resource, watches of the quiet one resume more slowly, from the history of the database.
    */
   readonly past: EvictionQueue
   readonly time: Time

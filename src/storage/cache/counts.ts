@@ -12,11 +12,11 @@ export type ListCounts = { lists: number; fetched: number; returned: number }
 export class ResourceCounts {
   /** Number of times the whole resource was listed. */
   initialized = 0
-  /** Events received from the database. */
+  /** Number of events received from the database. */
   received = 0
-  /** Events passed on to watchers. */
+  /** Number of events passed on to watchers. */
   dispatched = 0
-  /** Objects that were sent as the initial state of watches. */
+  /** Number of objects that were sent as the initial state of watches. */
   initial = 0
   /**
    * Number of linearizable reads that were served from memory. `fellBack` counts those that read

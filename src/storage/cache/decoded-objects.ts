@@ -20,7 +20,9 @@ const ENTRY_SHARE_MAX = 3 / 4
 
 type Entry = { readonly item: Item; readonly bytes: number }
 
-/** A FIFO queue in which entries that were used since they were added get a second chance. */
+/**
+ * A FIFO queue of decoded objects. An object that was used after it was added gets a second chance.
+ */
 export class DecodedObjects {
   readonly #bytesMax: number
   readonly #entries = new Deque<Entry>()

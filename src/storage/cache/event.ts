@@ -18,8 +18,8 @@ export type ObjectEvent = {
   readonly type: ChangeType
   readonly revision: Revision
   /**
-   * The object. For DELETED it is the last state. The frame contains this state with the revision
-   * of the deletion.
+   * The object. For DELETED it is the last state. The encoded event contains this state with the
+   * revision of the deletion.
    */
   readonly item: Item
   /** The state before the change. */
@@ -34,8 +34,8 @@ const opened = { ADDED: head('ADDED'), MODIFIED: head('MODIFIED'), DELETED: head
 const closed = Buffer.from('}\n')
 
 /**
- * A change in the ring. `item` is the state after the change and `previous` the state before it. At
- * least one of them is defined.
+ * A change in the event ring. `item` is the state after the change and `previous` the state before
+ * it. At least one of them is defined.
  */
 export class ObjectChange {
   readonly key: Key
@@ -107,8 +107,8 @@ export class InitialEvent implements ObjectEvent {
 export class LateFrames {
   readonly #queue: EvictionQueue
   /**
-   * A cached frame must not reference its item, because the reference would keep the slab of the
-   * item in memory.
+   * A cached frame must not reference its item, because this reference would keep a whole slab of
+   * items in memory.
    */
   readonly #frames = new WeakMap<Item, LateFrame>()
 
@@ -133,7 +133,7 @@ export class LateFrames {
 }
 
 /**
- * An event whose frame is encoded when it is first requested. It is a class because there is one
+ * An event whose frame is encoded when it is first requested. This is a class, because there is one
  * instance per watcher and event, and an object with its own closure would take three times the
  * memory.
  */
@@ -214,8 +214,8 @@ class SharedFrame implements ObjectEvent {
 }
 
 /**
- * Maximum length of an event that is sent as a frame. Longer events are sent in parts, because
- * otherwise each client that stops reading would keep a copy in memory.
+ * Maximum length of an event that is sent as a single buffer. Longer events are sent in parts,
+ * because otherwise each client that stops reading would keep a copy in memory.
  */
 const LONG_BYTES = 64 * 1024
 

@@ -30,8 +30,8 @@ const SPARED_MAX = 1_000
 const FULL_SHARE = 0.9
 
 /**
- * An entry of the queue. `isUsed` is true if the entry was used since the queue last passed over
- * it.
+ * An entry of the queue. `isUsed` is true if the entry was used since the queue last considered it
+ * for eviction.
  */
 export type Evictable = { evict(): void; isUsed?: boolean }
 
@@ -41,7 +41,7 @@ export class EvictionQueue {
   readonly #bytesMax: number
   readonly #entries = new Deque<Entry>()
   #bytes = 0
-  /** Number of sweeps so far. */
+  /** Number of calls of `sweep` so far. */
   #sweeps = 0
 
   constructor(bytesMax: number) {

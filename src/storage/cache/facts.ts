@@ -71,7 +71,10 @@ export class Facts {
   #made: Buffer | undefined
   #end = 0
 
-  /** `readersOf` is called when the fields are first needed. `objectsMin` is smaller in tests. */
+  /**
+   * Creates the facts of a resource. `readersOf` is called when the fields are first needed.
+   * `objectsMin` is smaller in tests.
+   */
   constructor(readersOf: () => FieldReaders, { objectsMin = VOCABULARY_OBJECTS_MIN } = {}) {
     this.#readersOf = readersOf
     this.#objectsMin = objectsMin
@@ -213,7 +216,7 @@ export class Facts {
    */
   #learn(made: Buffer, start: number): void {
     const text = made.toString('utf8', start, this.#end)
-    if (this.#words.numbers.has(text)) return // it has a lone surrogate, which UTF-8 cannot encode
+    if (this.#words.numbers.has(text)) return // a lone surrogate has no UTF-8 form
     this.#words.add(text)
     this.#changes++
   }

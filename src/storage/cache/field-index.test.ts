@@ -31,7 +31,7 @@ class IndexedThings {
       decode: (bytes) => {
         const text = bytes.toString()
         if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
-        // The part after `|` makes the labels too long for facts.
+        // The part after `|` makes the labels too long to be stored as facts.
         const [color = '', more = ''] = text.split('|')
         const metadata =
           more === '' ? labelled(color) : { labels: { color, more: more.slice(0, 5_000) } }
@@ -95,7 +95,7 @@ test('an index of a field finds the same objects as a scan, before and after cha
   const change = (): void =>
     things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
   for (let i = 0; i < 100; i++) change()
-  assert.equal(things.find('red'), undefined) // it is being built
+  assert.equal(things.find('red'), undefined) // the index is being built
   for (let round = 0; round < 200; round++) {
     for (let i = random(20); i > 0; i--) change()
     for (const color of [...colors, 'none'])
@@ -112,7 +112,7 @@ test('an index that is far behind applies events in slices and does not delay qu
   assert.deepEqual(await things.found('red'), things.scan('red'))
 })
 
-test('an index is rebuilt after the ring has evicted events that it needs, and after a new list', async () => {
+test('an index is rebuilt after the event ring has evicted events that it needs, and after a new list', async () => {
   const things = new IndexedThings()
   things.put('a', 'red')
   assert.deepEqual(await things.found('red'), ['/things/a 1'])
@@ -185,7 +185,7 @@ test('an index of a label finds the same objects as a scan, before and after cha
       assert.deepEqual(await things.found(color, label('color', color)), things.scan(color))
     if (round % 10 === 0) {
       while (things.ring.first < things.ring.end) things.ring.evict()
-      things.find('red', label('color', 'red')) // notices that the index is lost
+      things.find('red', label('color', 'red')) // this query notices that the index is lost
       things.indexes.recordScan(label('color', 'red'), 1_000)
     }
   }
@@ -228,7 +228,7 @@ const objectOf = (bytes: Buffer) => ({
   metadata: { labels: JSON.parse(bytes.toString()) },
 })
 
-test('a label is found even if its key becomes a word while the object is read', () => {
+test('a label is found even if its key is added to the vocabulary while the object is read', () => {
   const facts = new Facts(() => ({}))
   const slabs = new Slabs()
   const home: ItemHome = {
@@ -257,7 +257,8 @@ test('a label is found even if its key becomes a word while the object is read',
     value: 'web',
   })
   assert.equal(read?.(stored({ app: 'web' })), 'web')
-  // In this object, `app` occurs for the second time, so it becomes a word before the key is read.
+  // In this object, `app` occurs for the second time, so the string is added to the vocabulary
+  // before the key is read.
   assert.equal(read?.(stored({ a: 'app', app: 'web' })), 'web')
 })
 

@@ -2,9 +2,9 @@
  * Indexes of a resource's current objects by the value of a field, such as pods by node, or of a
  * label. An index maps each value to the keys of the objects that have it. It is built in slices:
  * for a selectable field at the first query, for a label when scans for that label have rejected
- * many objects. The index applies the events of the ring when it is queried or swept. If it cannot
- * answer in the current tick of the event loop, the query scans all objects instead of waiting.
- * Most queries of past states also scan.
+ * many objects. The index applies the events of the event ring when it is queried or swept. If it
+ * cannot answer in the current tick of the event loop, the query scans all objects instead of
+ * waiting. Most queries of past states also scan.
  */
 import { ownText } from '../../lib/text/own-text.ts'
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
@@ -137,7 +137,8 @@ export class FieldIndexes {
       const key = new SoughtText(ownText(by.label))
       let changes = 0
       return (item) => {
-        // `settle` can change the number of a word, so the key must be looked up afterwards.
+        // `settle` can change the number of a string in the vocabulary, so look up the key
+        // afterwards.
         if (item.tailBytes === 0) item.settle()
         if (changes !== this.#facts.changes) {
           changes = this.#facts.changes
@@ -150,7 +151,9 @@ export class FieldIndexes {
     return place === undefined ? undefined : (item) => this.#fieldOf(item, place)
   }
 
-  /** Drops unused indexes, and makes the others apply new events before the ring evicts them. */
+  /**
+   * Drops unused indexes, and makes the others apply new events before the event ring evicts them.
+   */
   onSweep(): void {
     this.#looks.clear()
     for (const [name, index] of this.#indexes) {
@@ -300,8 +303,8 @@ class FieldIndex {
   readonly ring: Ring
   readonly isOfLabel: boolean
   /**
-   * Keys by value. A single key is stored without a set to save memory, because there may be as
-   * many values as objects.
+   * Keys of objects by indexed value. A single key is stored without a set to save memory, because
+   * there may be as many values as objects.
    */
   readonly #values = new Map<string, Key | KeySet>()
   /** Whether the index is being built or is applying many events. */
@@ -318,7 +321,7 @@ class FieldIndex {
     this.#valueOf = valueOf
   }
 
-  /** Whether the ring has evicted the next event that the index must apply. */
+  /** Whether the event ring has evicted the next event that the index must apply. */
   get isLost(): boolean {
     return this.#position < this.ring.first
   }
@@ -334,8 +337,8 @@ class FieldIndex {
   }
 
   /**
-   * Applies events. Returns false if there are more than `eventsMax`, or if the ring has evicted
-   * them.
+   * Applies events. Returns false if there are more than `eventsMax`, or if the event ring has
+   * evicted them.
    */
   follow(eventsMax: number): boolean {
     let left = eventsMax

@@ -1,6 +1,6 @@
 /**
- * Reads events that are older than the ring from the history of the database. They are needed for
- * watches that resume from an old revision.
+ * Reads events that are older than the event ring from the history of the database. They are needed
+ * for watches that resume from an old revision.
  */
 import type { Timers } from '../../lib/time/timers.ts'
 import {
@@ -104,7 +104,7 @@ export type HistoryQuery = {
   readonly after: Revision
   /**
    * Returns whether a history up to this revision is sufficient. Called for each batch of events,
-   * because the ring advances during the read.
+   * because the event ring advances during the read.
    */
   readonly isEnough: (reported: Revision) => boolean
   /**

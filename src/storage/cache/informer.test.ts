@@ -201,7 +201,7 @@ test('`reach` does not resolve before the list that includes the revision has en
   await informer[Symbol.asyncDispose]()
 })
 
-test('if `take` closes the watch because it is too slow, `latest` waits for the next list', async () => {
+test('if `take` closes the watch because the watch is too slow, `latest` waits for the next list', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -211,7 +211,7 @@ test('if `take` closes the watch because it is too slow, `latest` waits for the 
   const take = source.take.bind(source)
   source.take = () => {
     const events = take()
-    // The ring has evicted the next event.
+    // The event ring has evicted the next event.
     if (events.length === 0) source.state = 'closed'
     return events
   }

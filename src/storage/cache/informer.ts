@@ -42,7 +42,7 @@ export type InformerOptions<T> = {
   readonly read: (item: Item) => T
   /**
    * Prepares the data that `read` needs from a large object. The work runs in these slices. By
-   * default, prepares the wire form.
+   * default, prepares the JSON for clients.
    */
   readonly prepare?: (item: Item, slices: Slices) => Promise<unknown>
   /**
@@ -52,8 +52,9 @@ export type InformerOptions<T> = {
   readonly readLarge?: (object: KubeObject, key: Key) => T
   /**
    * Sets the content of an object. `content` is undefined if the object was deleted. Without
-   * `unreadable`, it is also undefined if the object cannot be decoded. If the work takes long, the
-   * function can return the remaining steps. They run in slices before anything else is reported.
+   * `unreadable`, `content` is also undefined if the object cannot be decoded. If the work takes
+   * long, the function can return the remaining steps. They run in slices before anything else is
+   * reported.
    */
   readonly set: (key: Key, content: T | undefined) => Steps<void> | undefined | void
   /**
@@ -131,7 +132,7 @@ export class Informer<T> implements AsyncDisposable {
   #hasFailed = false
   /** Keys that were reported as unreadable. `known` may omit them. */
   readonly #unreadable = new Set<Key>()
-  /** Resolved and then replaced whenever events have been reported. */
+  /** A promise that is resolved and then replaced whenever events have been reported. */
   #progress = Promise.withResolvers<void>()
 
   constructor(parts: InformerOptions<T>) {
@@ -379,9 +380,9 @@ export class Informer<T> implements AsyncDisposable {
   }
 
   /**
-   * Returns slices for the work. Requests wait until objects that affect them, such as roles, are
-   * reported. Therefore the work does not wait for the lists of single clients, unless the informer
-   * runs in the background.
+   * Returns the time slices in which work runs. Requests wait until objects that affect them, such
+   * as roles, are reported. Therefore the work does not wait for the lists of single clients,
+   * unless the informer runs in the background.
    */
   #slices({ isExpensive = false } = {}): Slices {
     const { time, isBackground = false } = this.#options
@@ -445,9 +446,9 @@ const metadata = '"metadata":'
 
 /**
  * Returns the fields that follow metadata. The metadata are skipped because they consist mostly of
- * managedFields. The fields are parsed from the wire form, which the cache creates for the first
- * client anyway. This takes a fraction of the time of decoding the stored form. A large object that
- * was decoded in parts is not parsed again.
+ * managedFields. The fields are parsed from the JSON for clients, which the cache creates for the
+ * first client anyway. This takes a fraction of the time of decoding the stored form. A large
+ * object that was decoded in parts is not parsed again.
  */
 export function contentOf(item: Item): Fields {
   if (item.isLarge && item.decoded !== undefined) return item.decoded

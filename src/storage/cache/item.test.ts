@@ -34,7 +34,7 @@ test('preparing a large object in parts has the same result as preparing it in o
   assert.ok(ms < 50, `${ms} ms`)
 })
 
-test('prepare has the same result if another reader decodes the object at the same time', async () => {
+test('`prepare` has the same result if another reader decodes the object at the same time', async () => {
   const whole = newItem().wire().toString()
   for (let turns = 1; turns < 14; turns += 3) {
     const item = newItem()
@@ -51,7 +51,7 @@ test('decoding a large object in parts has the same result as decoding it in one
   assert.deepEqual(await newItem().objectInParts(), whole)
 })
 
-test('decoding in parts reads the original bytes, even if another reader replaces them with the wire form', async () => {
+test('decoding in parts reads the original bytes, even if another reader replaces them with the JSON for clients', async () => {
   const whole = newItem(storedAsProtobuf).object()
   for (let turns = 0; turns < 14; turns += 3) {
     const item = newItem(storedAsProtobuf)

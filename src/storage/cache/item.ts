@@ -17,22 +17,22 @@ import { Slot } from './slabs.ts'
 /** Decodes and encodes the objects of a resource. */
 export type ObjectCodec = {
   /**
-   * Decodes the stored form or the wire form. The returned object has its resourceVersion. Throws a
-   * StorageError with the code 'corrupt' if the bytes cannot be decoded.
+   * Decodes the stored form or the JSON for clients. The returned object has its resourceVersion.
+   * Throws a StorageError with the code 'corrupt' if the bytes cannot be decoded.
    */
   readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
   readonly print: (object: KubeObject) => Wire
   /**
-   * Creates the wire form of a value without decoding all of it, if the stored form differs only in
-   * the resourceVersion. Also returns an object with all fields that selectors read. Returns
-   * undefined if the value must be decoded.
+   * Creates the JSON for clients from a value without decoding all of it, if the stored form
+   * differs only in the resourceVersion. Also returns an object with all fields that selectors
+   * read. Returns undefined if the value must be decoded.
    */
   readonly settle?: (
     stored: Buffer,
     revision: Revision,
   ) => { readonly wire: Wire; readonly object: KubeObject } | undefined
   /**
-   * Encodes and reads facts. If absent, there are no facts, and selectors read the decoded objects.
+   * Encodes and reads the facts for selectors. If undefined, selectors read the decoded objects.
    */
   readonly facts?: Facts
 }
@@ -80,11 +80,11 @@ export class Item extends Slot {
   readonly createRevision: Revision
   /** The decoded object, while it is retained. The `ItemHome` decides how long that is. */
   decoded: KubeObject | undefined
-  /** Whether the decoded object was used since DecodedObjects last passed over it. */
+  /** Whether the decoded object was used since DecodedObjects last considered it for eviction. */
   isInDemand = false
   /**
    * Whether the stored form of the object is outdated, so that the next write would change it. This
-   * is recorded here, because the wire form does not show it.
+   * is recorded here, because the JSON for clients does not show it.
    */
   isOutdated = false
   readonly #home: ItemHome
@@ -116,8 +116,8 @@ export class Item extends Slot {
   }
 
   /**
-   * The stored bytes. Undefined after the wire form has replaced them. This is a view, so callers
-   * must copy the bytes to retain them.
+   * The stored bytes. Undefined after the JSON for clients has replaced them. This is a view, so
+   * callers must copy the bytes to retain them.
    */
   get stored(): Buffer | undefined {
     return this.#versionAt === STORED ? this.#home.view(this) : undefined
@@ -155,8 +155,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Returns the parts of the wire form before and after the digits of the resourceVersion, without
-   * the newline.
+   * Returns the parts of the JSON for clients before and after the digits of the resourceVersion,
+   * without the newline.
    */
   aroundVersion(): { readonly before: Buffer; readonly after: Buffer } {
     const bytes = this.wire()
@@ -168,8 +168,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Sets the wire form and retains the object. The writer of this version calls this, because it
-   * already has both.
+   * Sets the JSON for clients and retains the object. The writer of this version calls this,
+   * because it already has both.
    */
   setWire(object: KubeObject, wire: Wire): void {
     this.isOutdated = isOutdated(object)
@@ -178,8 +178,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Sets the wire form without retaining the object. For a caller that has encoded the object for
-   * other readers.
+   * Sets the JSON for clients without retaining the object. For a caller that has encoded the
+   * object for other readers.
    */
   setBytes(object: KubeObject, wire: Wire): void {
     this.#keepWire(wire, object)
@@ -218,14 +218,14 @@ export class Item extends Slot {
   }
 
   /**
-   * Whether the item has its wire form. This is a method, because TypeScript would assume that a
-   * property stays the same across a call of `settle`.
+   * Whether the item has its JSON for clients. This is a method, because TypeScript would assume
+   * that a property stays the same across a call of `settle`.
    */
   isPrinted(): boolean {
     return this.#versionAt !== STORED
   }
 
-  /** Creates the wire form and the facts, if this is possible without decoding. */
+  /** Creates the JSON for clients and the facts, if this is possible without decoding. */
   settle(): void {
     if (this.#versionAt !== STORED) return
     const settled = this.#home.codec.settle?.(this.#home.view(this), this.revision)
@@ -238,16 +238,16 @@ export class Item extends Slot {
   }
 
   /**
-   * Whether it would take long to read the wire form. In this case, `prepare` should be called
-   * first.
+   * Whether it would take long to read the JSON for clients. In this case, `prepare` should be
+   * called first.
    */
   get isUnprepared(): boolean {
     return this.#versionAt === STORED && this.isLarge
   }
 
   /**
-   * Creates the wire form in parts, so that the event loop can do other work in between. Concurrent
-   * calls wait for the same preparation.
+   * Creates the JSON for clients in parts, so that the event loop can do other work in between.
+   * Concurrent calls wait for the same preparation.
    */
   async prepare(slices?: Slices): Promise<void> {
     if (this.isPrinted()) return
@@ -279,8 +279,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Creates the wire form. The decoded object is not retained, because a caller that only sends the
-   * bytes does not need it again.
+   * Creates the JSON for clients. The decoded object is not retained, because a caller that only
+   * sends the bytes does not need it again.
    */
   #print(): void {
     if (this.#versionAt !== STORED) return
@@ -290,8 +290,8 @@ export class Item extends Slot {
 
   #printObject(): void {
     if (this.#versionAt !== STORED) return
-    // Call this through `once`: the decoded object may be set or evicted between two parts, and the
-    // work must reach the same loops each time.
+    // With `once`, all parts of the work use the same object. Otherwise the decoded object could be
+    // set or evicted between two parts, and the work must reach the same loops each time.
     const object = once('object to print', () => this.peek())
     this.isOutdated = isOutdated(object)
     this.#keepWire(this.#home.codec.print(object), object)
@@ -305,7 +305,7 @@ export class Item extends Slot {
 
   /**
    * Decodes the object. If it is decoded in parts, another request can replace the bytes by the
-   * wire form in the meantime. Therefore all parts use the bytes from the beginning.
+   * JSON for clients in the meantime. Therefore all parts use the bytes from the beginning.
    */
   #decode(): KubeObject {
     const bytes = once('bytes of item', () => this.#home.view(this))

@@ -1,6 +1,7 @@
 /**
- * Lists a whole resource, and collects the events that the feed delivers during the list. If events
- * are lost, the list starts over. The result is the state at one revision and every later event.
+ * Lists a whole resource, and collects the events that the event feed delivers during the list. If
+ * events are lost, the list starts over. The result is the state at one revision and every later
+ * event.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Time } from '../../lib/time/timers.ts'
@@ -22,8 +23,8 @@ import { newTree, type Tree } from './tree.ts'
 const PENDING_BYTES_MAX = 64 << 20
 
 /**
- * An event of the feed, and the item created from it. `item` is undefined if the object was deleted
- * or cannot be read.
+ * An event from the event feed, and the item created from it. `item` is undefined if the object was
+ * deleted or cannot be read.
  */
 export type ItemEvent = {
   readonly key: Key
@@ -171,9 +172,9 @@ export class Listing {
       fromStore.fetched += page.values.length
       fromStore.evaluated += page.values.length
       fromStore.returned += page.values.length
-      // Report the revision to the feed. A database that has replaced another one may have a lower
-      // revision. A feed that has not noticed the replacement would mistake this revision for an
-      // old one.
+      // Report the revision to the event feed. A database that has replaced another one may have a
+      // lower revision. An event feed that has not noticed the replacement would mistake this
+      // revision for an old one.
       if (revision === undefined) feed.recordRead(page.revision, known)
       revision = page.revision
       for (const one of page.unreadable) unreadable.push(one)

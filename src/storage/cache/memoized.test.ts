@@ -6,7 +6,7 @@ import { Slabs } from './slabs.ts'
 
 test('an evicted value is computed again', () => {
   let made = 0
-  // There is room for one value, including the overhead of an entry.
+  // The queue has room for one value, including the overhead of an entry.
   const queue = new EvictionQueue(300)
   const forms = new MemoizedValues<object, number>(
     queue,
@@ -19,7 +19,7 @@ test('an evicted value is computed again', () => {
 
 test('a value that was used again is retained longer than one that was not', () => {
   let made = 0
-  // There is room for one value, including the overhead of an entry.
+  // The queue has room for one value, including the overhead of an entry.
   const queue = new EvictionQueue(300)
   const forms = new MemoizedValues<object, number>(
     queue,

@@ -52,8 +52,8 @@ function currentMetrics(metrics: Metrics): readonly MetricView[] {
     const made = metrics.gauge({ ...options, labels })
     return {
       clear: () => made.clear(),
-      // If a kind is served in two versions, add up only the watchers of both versions. Their other
-      // values are the same, because they contain the same objects.
+      // If a kind is served in two versions, add up only the watchers of both versions. The other
+      // values of the two versions are the same, because both versions contain the same objects.
       show: ({ name, now }) => {
         if (now !== undefined)
           made.with(name).value =

@@ -1,7 +1,7 @@
 /**
  * Opens a watch. Waits until the resource is as recent as requested. If the watch resumes from
- * before the ring, reads the earlier events. Then adds the watcher to the resource, so that no
- * event is lost or duplicated.
+ * before the event ring, reads the earlier events. Then adds the watcher to the resource, so that
+ * no event is lost or duplicated.
  */
 import type { Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -19,8 +19,8 @@ import type { KeySet, Selection, Tree } from './tree.ts'
 import { Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /**
- * Maximum number of attempts. An attempt fails if the resource is listed again, or its ring evicts
- * needed events, between the last wait and the start. This rarely happens twice in a row.
+ * Maximum number of attempts. An attempt fails if the resource is listed again, or its event ring
+ * evicts needed events, between the last wait and the start. This rarely happens twice in a row.
  */
 const TRIES_MAX = 5
 
@@ -163,7 +163,7 @@ export class WatchOpener {
 
   /**
    * Returns where the watcher starts. Returns undefined if the resource is being listed again, or
-   * if the ring has evicted needed events.
+   * if the event ring has evicted needed events.
    */
   #startOf({ start, range, by }: WatchOptions, earlier: EarlierEvents): WatchStart | undefined {
     const { ring, tree } = this.#resource

@@ -1,14 +1,14 @@
 /**
- * Versions that this process has written and therefore already encoded. The feed delivers each of
- * them once, and the cache then does not have to decode it.
+ * Versions that this process has written and therefore already encoded. The event feed delivers
+ * each of them once, and the cache then does not have to decode it.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Wire } from '../../objects/codec/object.ts'
 import type { Key, Revision } from '../engine.ts'
 
 /**
- * Limits for the retained versions. The feed usually delivers a version within milliseconds. A
- * version that is dropped before the feed delivers it is decoded like any other.
+ * Limits for the retained versions. The event feed usually delivers a version within milliseconds.
+ * A version that is dropped before the event feed delivers it is decoded like any other.
  */
 const WRITES_MAX = 256
 const BYTES_MAX = 4 << 20
@@ -22,8 +22,8 @@ export type OwnWrite = {
 
 export class OwnWrites {
   /**
-   * The oldest write comes first, because the feed delivers them in this order. This is an array
-   * because a `Map` would retain objects that were taken, in tables that V8 has replaced (see
+   * The oldest write comes first, because the event feed delivers them in this order. This is an
+   * array because a `Map` would retain objects that were taken, in tables that V8 has replaced (see
    * lib/collections/id-table.ts).
    */
   readonly #writes: OwnWrite[] = []

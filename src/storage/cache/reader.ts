@@ -60,7 +60,7 @@ export class Reader {
   }
 
   /**
-   * Loads all objects into memory in their wire form, so that the first client does not wait for
+   * Loads all objects into memory as JSON for clients, so that the first client does not wait for
    * this. `make` can create other forms that are likely to be requested.
    */
   async fill(make: (item: Item) => void): Promise<void> {
@@ -136,8 +136,8 @@ export class Reader {
   }
 
   /**
-   * Records a version that the caller has written, with its wire form, so that the cache does not
-   * have to decode it. If `object` is undefined, only the revision is recorded.
+   * Records a version that the caller has written, with its JSON for clients, so that the cache
+   * does not have to decode it. If `object` is undefined, only the revision is recorded.
    */
   expect(key: Key, revision: Revision, object: KubeObject | undefined, wire: Wire): void {
     this.#resource.expect(key, revision, object, wire)
@@ -200,8 +200,8 @@ async function orNotListed<T>(source: Promise<T>, spec: ResourceSpec): Promise<T
 }
 
 /**
- * Creates the wire form of the item, and returns whether the item is readable. A client that
- * requests an unreadable item gets the error.
+ * Creates the JSON for clients from the item, and returns whether the item is readable. A client
+ * that requests an unreadable item gets the error.
  */
 function isReadable(item: Item): boolean {
   try {

@@ -1,11 +1,11 @@
 /**
  * Keeps the objects of one resource in memory up to date, as client-go's Reflector does. It lists
- * them when they are first read, and then follows the feed.
+ * them when they are first read, and then follows the event feed.
  *
  * Phases:
  * - `idle`: no objects are loaded.
  * - `filling`: the first list is in progress.
- * - `live`: the reflector follows the feed.
+ * - `live`: the reflector follows the event feed.
  * - `behind`: events were lost, the watchers were closed, and a new list is in progress. Until it
  *   ends, the old state is served only to readers that accept any state or require no later
  *   revision.
@@ -67,8 +67,8 @@ export class Reflector {
   readonly #objects: ReflectedObjects
   readonly #options: CachedResourceOptions
   /**
-   * Options for waits, which resolve at a timeout instead of rejecting. The loop that waits then
-   * checks the time.
+   * Options for waits. A wait resolves at its timeout instead of rejecting. The loop around the
+   * wait then checks the time.
    */
   readonly #timeout: TimeoutOptions<void>
   readonly #consumer: FeedConsumer = {
@@ -81,7 +81,7 @@ export class Reflector {
   #subscription: Subscription | undefined
   /**
    * The revision of the last list, or the revision that had been reached when events were lost. The
-   * feed's revision is used as soon as it is higher.
+   * event feed's revision is used as soon as it is higher.
    */
   #listed: Revision = 0
 
@@ -138,8 +138,8 @@ export class Reflector {
   }
 
   /**
-   * Waits until the reflector follows the feed. Returns false if this takes too long, for example
-   * while the database is down.
+   * Waits until the reflector follows the event feed. Returns false if this takes too long, for
+   * example while the database is down.
    */
   async live(timeoutMs: number): Promise<boolean> {
     if (this.isLeftOut) throw doesNotFit(this.#objects.spec.name)
@@ -318,7 +318,7 @@ export class Reflector {
     const objects = this.#objects
     objects.counts.received += events.length
     for (const event of events) {
-      // Skip events that the list already includes. A list can be ahead of the feed.
+      // Skip events that the list already includes. A list can be ahead of the event feed.
       if (event.revision <= this.#listed) continue
       const { key, revision, fault } = event
       const item = event.type === 'put' && fault === undefined ? objects.newItem(event) : undefined

@@ -50,7 +50,7 @@ export class ResourceItems {
   }
 
   /**
-   * Records a write that the feed has not delivered yet, so that its item does not have to be
+   * Records a write that the event feed has not delivered yet, so that its item does not have to be
    * decoded.
    */
   expect(write: OwnWrite): void {

@@ -1,7 +1,7 @@
 /**
  * One resource in memory: its current objects, recent events and watchers. It is empty until the
- * first read. Then its reflector lists the objects and follows the feed. The objects are never
- * older than the reflector's `revision`.
+ * first read. Then its reflector lists the objects and follows the event feed. The objects are
+ * never older than the reflector's `revision`.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Wire } from '../../objects/codec/object.ts'
@@ -116,7 +116,7 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Waits until the reflector follows the feed, like `Reflector.live`, and records that the
+   * Waits until the reflector follows the event feed, like `Reflector.live`, and records that the
    * resource is in use.
    */
   live(timeoutMs: number): Promise<boolean> {
@@ -175,7 +175,7 @@ export class CachedResource implements ReflectedObjects {
 
   /**
    * Records a version that the caller has written, so that it does not have to be decoded when the
-   * feed delivers it. If `object` is undefined, only the revision is recorded.
+   * event feed delivers it. If `object` is undefined, only the revision is recorded.
    */
   expect(key: Key, revision: Revision, object: KubeObject | undefined, wire: Wire): void {
     const { feed } = this.#options
@@ -293,7 +293,7 @@ export class CachedResource implements ReflectedObjects {
     this.#usedAtMs = this.#options.time.monotonicMs()
   }
 
-  // The following methods are for the reflector.
+  // Only the reflector calls the following methods.
 
   newItem(found: VersionedValue): Item {
     return this.#items.newItem(found)

@@ -1,7 +1,7 @@
 /**
  * The recent events of one resource, in order. The position of an event never changes. A watcher
- * only needs a position in the ring and no buffer. Every event after the revision `completeAfter`
- * is still in the ring.
+ * only needs a position in the event ring and no buffer. Every event after the revision
+ * `completeAfter` is still in the event ring.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import type { Key, Revision } from '../engine.ts'
@@ -28,7 +28,8 @@ export class Ring {
   }
 
   /**
-   * Whether a watcher that has received all events up to this revision can resume from this ring.
+   * Whether a watcher that has received all events up to this revision can resume from this event
+   * ring.
    */
   reachesBackTo(revision: Revision): boolean {
     return revision >= this.#completeAfter

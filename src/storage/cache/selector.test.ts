@@ -141,7 +141,7 @@ test('selecting by facts has the same result as selecting by decoded objects, ev
   }
 })
 
-test('an item is decoded only for the first selector, or only when its wire form is created', () => {
+test('an item is decoded only for the first selector, or only when its JSON for clients is created', () => {
   const made = new TestItems(new Facts(() => readers))
   const items = [
     made.item({ name: 'a', labels: { app: 'web' } }),
@@ -202,7 +202,7 @@ test('the facts of similar objects take few bytes, and facts above the maximum l
   assert.equal(large.tailBytes, 0)
 })
 
-test('facts are moved and released together with the bytes', () => {
+test('the facts of an object are moved and released together with its bytes', () => {
   const made = new TestItems(new Facts(() => readers))
   const items = Array.from({ length: 2_000 }, (_, index) =>
     made.item({ name: `t${index}`, labels: { app: `a${index % 10}` }, text: 'x'.repeat(2_000) }),
@@ -221,7 +221,7 @@ test('facts are moved and released together with the bytes', () => {
   assert.equal(made.slabs.size.liveBytes, 0)
 })
 
-test('words that are no longer written are forgotten, and selectors still find all objects', () => {
+test('strings that objects no longer contain leave the vocabulary, and selectors still find all objects', () => {
   const facts = new Facts(() => readers, { objectsMin: 100 })
   const made = new TestItems(facts)
   const isOld = selects(selector('app=a7'))

@@ -32,7 +32,10 @@ export function selects(selector: Selector): Matches {
   return Object.assign(matches, { lookBytes: lookBytes(selector) })
 }
 
-/** Cost of one requirement or term in the unit of LOOK_BYTES. It takes about sixty nanoseconds. */
+/**
+ * Cost of one requirement or term in the unit of LOOK_BYTES. Checking a requirement takes about
+ * sixty nanoseconds.
+ */
 const ASK_BYTES = 16
 
 /**

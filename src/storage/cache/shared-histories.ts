@@ -1,7 +1,8 @@
 /**
- * Provides the events from before the ring for watches that resume from an old revision. They are
- * read from the history of the database. Watches that need the same history at the same time share
- * one read. Its memory is returned to the budget when the last of them has delivered the events.
+ * Provides the events from before the event ring for watches that resume from an old revision. They
+ * are read from the history of the database. Watches that need the same history at the same time
+ * share one read. Its memory is returned to the budget when the last of them has delivered the
+ * events.
  */
 import type { Revision } from '../engine.ts'
 import type { ObjectChange } from './event.ts'
@@ -11,14 +12,15 @@ import type { CachedResourceOptions } from './resource-options.ts'
 import type { CachedResource } from './resource.ts'
 
 /**
- * Maximum number of reads for one watch. The events of one read nearly always reach up to the ring.
- * If the ring has advanced this many times in the meantime, the client has to list again.
+ * Maximum number of reads for one watch. The events of one read nearly always reach up to the event
+ * ring. If the event ring has advanced this many times in the meantime, the client has to list
+ * again.
  */
 const READS_MAX = 3
 
 /**
- * Events from before the ring. Those from index `at` of `changes` on belong to the watch. They
- * include all changes up to `until`.
+ * Events from before the event ring. The events from index `at` of `changes` on belong to the
+ * watch, and include all changes up to `until`.
  */
 export type EarlierEvents = {
   readonly changes: readonly ObjectChange[]
@@ -49,8 +51,8 @@ export class SharedHistories {
   }
 
   /**
-   * Returns all events after a revision that are no longer in the ring. Rejects with 'compacted' if
-   * they are not available or too many.
+   * Returns all events after a revision that are no longer in the event ring. Rejects with
+   * 'compacted' if they are not available or too many.
    */
   async eventsAfter(after: Revision, client: string): Promise<EarlierEvents> {
     let earlier = noEarlierEvents(after)
@@ -100,8 +102,8 @@ export class SharedHistories {
 }
 
 /**
- * Joins two consecutive ranges of events. The first range is nearly always empty. If not, the ring
- * has advanced while the first range was read.
+ * Joins two consecutive ranges of events. The first range is nearly always empty. If not, the event
+ * ring has advanced while the first range was read.
  */
 function joined(first: EarlierEvents, second: EarlierEvents): EarlierEvents {
   if (first.at === first.changes.length) {

@@ -48,7 +48,10 @@ export class Slot {
   slab: Slab | undefined
   at = 0
   length = 0
-  /** Length of the tail, which follows the bytes and is moved with them. */
+  /**
+   * Length of the tail (the facts for selectors), which follows the bytes of the object and is
+   * moved with them.
+   */
   tailBytes = 0
   isReleased = false
 }
@@ -214,7 +217,7 @@ export class Slabs {
       slab.bytes.copy(this.#place(slot).bytes, slot.at, at, at + sizeOf(slot))
     }
     slab.holders.length = 0
-    slab.live = Number.POSITIVE_INFINITY // so that it is not copied out again
+    slab.live = Number.POSITIVE_INFINITY // this prevents another copy of the slab
   }
 }
 

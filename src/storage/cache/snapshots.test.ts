@@ -18,7 +18,7 @@ const home = {
   keep: unexpected,
 }
 
-/** Returns a ring in which each revision changes the same object. */
+/** Returns an event ring in which each revision changes the same object. */
 function changed(revisions: number): { readonly ring: Ring; readonly current: () => Snapshot } {
   const ring = new Ring(0, () => undefined)
   const tree = newTree()
@@ -32,7 +32,7 @@ function changed(revisions: number): { readonly ring: Ring; readonly current: ()
   return { ring, current: () => ({ ring, position: ring.end, tree }) }
 }
 
-test('the state at every revision of the ring is available, and repeated requests get the same snapshot', async () => {
+test('the state at every revision of the event ring is available, and repeated requests get the same snapshot', async () => {
   const { ring, current } = changed(LISTS + 10)
   const snapshots = new Snapshots(ring)
   const paged = await snapshots.at(5, current)

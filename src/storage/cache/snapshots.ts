@@ -1,8 +1,8 @@
 /**
- * Snapshots of a resource in the recent past, within one ring, because positions in other rings are
- * meaningless here. The state at a revision is created from the nearest later snapshot by undoing
- * the events in between. The new snapshot is also stored, because the next page of the same list
- * will request it again.
+ * Snapshots of a resource in the recent past, within one event ring, because positions in other
+ * event rings are meaningless here. The state at a revision is created from the nearest later
+ * snapshot by undoing the events in between. The new snapshot is also stored, because the next page
+ * of the same list will request it again.
  */
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import { systemTime } from '../../lib/time/timers.ts'
@@ -17,7 +17,7 @@ import type { Counts, KeySet, Tree } from './tree.ts'
  */
 const SNAPSHOTS_MAX = 32
 
-/** The state after all events of the ring before `position`. Its tree never changes. */
+/** The state after all events of the event ring before `position`. Its tree never changes. */
 export type Snapshot = {
   readonly ring: Ring
   readonly position: number
@@ -36,7 +36,7 @@ type KeptSnapshot = { readonly snapshot: Snapshot; use: number }
 export class Snapshots {
   readonly #ring: Ring
   readonly #time: SlicesTime
-  /** Sorted by position. */
+  /** The stored snapshots, sorted by their position in the event ring. */
   readonly #snapshots: KeptSnapshot[] = []
   #uses = 0
 
@@ -47,7 +47,7 @@ export class Snapshots {
 
   /**
    * Stores a snapshot. Ignores snapshots from before the resource was listed again, because their
-   * positions belong to another ring.
+   * positions belong to another event ring.
    */
   keep(snapshot: Snapshot): void {
     if (snapshot.ring !== this.#ring || snapshot.position < this.#ring.first) return
@@ -61,7 +61,7 @@ export class Snapshots {
     while ((this.#snapshots[0]?.snapshot.position ?? position) < position) this.#snapshots.shift()
   }
 
-  /** Returns the state at a revision, or undefined if the ring does not reach back to it. */
+  /** Returns the state at a revision, or undefined if the event ring does not reach back to it. */
   async at(revision: Revision, current: () => Snapshot): Promise<Snapshot | undefined> {
     const ring = this.#ring
     if (!ring.reachesBackTo(revision)) return undefined
@@ -90,8 +90,8 @@ export class Snapshots {
 }
 
 /**
- * Undoes the events between two positions. Returns false if the ring has evicted one of them in the
- * meantime.
+ * Undoes the events between two positions. Returns false if the event ring has evicted one of them
+ * in the meantime.
  */
 async function takeBack(
   tree: Tree,

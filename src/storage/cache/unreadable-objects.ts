@@ -1,7 +1,7 @@
 /**
  * The objects of a resource whose values cannot be decrypted. An object that was never readable is
- * neither in the tree nor in the ring. As in kube-apiserver, reads that accept any state omit such
- * objects, and reads of the latest state fail.
+ * neither in the tree nor in the event ring. As in kube-apiserver, reads that accept any state omit
+ * such objects, and reads of the latest state fail.
  */
 import type { Key } from '../engine.ts'
 import { StorageError } from '../errors.ts'

@@ -31,8 +31,8 @@ export class Waker {
   }
 
   /**
-   * Adds a watcher to the queue unless it is already queued. The latter happens when a bookmark
-   * wakes a watcher without an event and the watcher goes to sleep again.
+   * Adds a watcher to the queue unless it is already queued. It is already queued if a bookmark
+   * woke it without an event and it goes to sleep again.
    */
   sleep(sleeper: WaitingWatcher): void {
     if (this.#isAsleep(sleeper)) return
@@ -90,8 +90,8 @@ export class Waker {
 
 /**
  * Wakes closed watchers, each of which then ends its response. A change of a definition or a gap in
- * the feed closes all watchers of many resources in the same tick, so none of them is woken in that
- * tick. Never rejects.
+ * the event feed closes all watchers of many resources in the same tick, so none of them is woken
+ * in that tick. Never rejects.
  */
 export async function wakeInSlices(
   watchers: readonly Pick<WaitingWatcher, 'wake'>[],

@@ -145,7 +145,7 @@ test('an event wakes only the watchers of the previous value and of the new valu
   await expectWoken('blue', 'green', 'red')
 })
 
-test('a sleeping watcher can continue if the ring has evicted only events of other groups', async () => {
+test('a sleeping watcher can continue if the event ring has evicted only events of other groups', async () => {
   const world = new WatchGroupsFixture()
   const group = world.join('red')
   const { ring } = world

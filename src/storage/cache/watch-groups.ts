@@ -30,7 +30,7 @@ export class WatchGroups {
   readonly #time: Time
   readonly #fields = new Map<string, Field>()
   #isSorting = false
-  /** Position in the ring up to which events have been sorted into groups. */
+  /** Position in the event ring up to which events have been sorted into groups. */
   #sorted: number
 
   constructor(ring: Ring, time: Time) {
@@ -87,7 +87,7 @@ export class WatchGroups {
       for (const group of groups.values()) group.trim()
   }
 
-  /** Sorts new events of the ring into groups. */
+  /** Sorts new events in the event ring into groups. */
   wake(): void {
     if (this.#isSorting || this.#fields.size === 0) return
     this.#isSorting = true
@@ -123,7 +123,7 @@ export class WatchGroups {
     }
   }
 
-  /** Handles events that the ring evicted before they were sorted. */
+  /** Handles events that the event ring evicted before they were sorted. */
   #miss(): void {
     this.#sorted = this.#ring.first
     for (const { groups } of this.#fields.values())
@@ -138,7 +138,8 @@ class WatchGroup {
   readonly #ring: Ring
   readonly #all: Pick<WatchGroups, 'sorted'>
   /**
-   * Position in the ring. `#positions` contains all events from there on that concern the group.
+   * Position in the event ring. `#positions` contains all events from there on that concern the
+   * group.
    */
   #from: number
   readonly #positions = new Deque<number>()
@@ -181,7 +182,7 @@ class WatchGroup {
       return position < this.#ring.first ? undefined : position
     const next = this.#positionFrom(position) ?? sorted
     // Sorted events that do not concern the group may have been evicted. The next event must still
-    // be in the ring if it concerns the group or has not been sorted yet.
+    // be in the event ring if it concerns the group or has not been sorted yet.
     return next < this.#ring.first ? undefined : next
   }
 

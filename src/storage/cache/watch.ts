@@ -1,10 +1,10 @@
 /**
  * A watcher is a position among the events of a resource. It has no buffer: the events that it has
- * not taken yet are in the ring, whose size is limited and which all watchers share. If a watcher
- * is so slow that its position is evicted, it is closed. It never delays other watchers.
+ * not taken yet are in the event ring, whose size is limited and which all watchers share. If a
+ * watcher is so slow that its position is evicted, it is closed. It never delays other watchers.
  *
- * States: replaying (the initial objects, or events from before the ring), live, and closed with a
- * reason.
+ * States: replaying (the initial objects, or events from before the event ring), live, and closed
+ * with a reason.
  */
 import type { ApiError } from '../../api/errors.ts'
 import type { Timers } from '../../lib/time/timers.ts'
@@ -52,8 +52,8 @@ export type WatchStart = {
   /** Objects to send as ADDED. */
   readonly initial: Iterator<Item> | undefined
   /**
-   * Events from before the ring, which are shared with other watchers. The watcher delivers them
-   * from index `earlierAt` on.
+   * Events from before the event ring, which are shared with other watchers. The watcher delivers
+   * them from index `earlierAt` on.
    */
   readonly earlier: readonly ObjectChange[]
   readonly earlierAt: number
@@ -61,7 +61,7 @@ export type WatchStart = {
    * Called when the earlier events have been delivered, or when it is clear that they will not be.
    */
   readonly onReplayed: () => void
-  /** The position in the ring to continue from. */
+  /** The position in the event ring to continue from. */
   readonly position: number
   /**
    * The watcher's `seen` starts with this revision: the client already has all changes up to it, or
@@ -70,7 +70,7 @@ export type WatchStart = {
   readonly seen: Revision
   /**
    * The initial objects or earlier events include all changes up to this revision. If such changes
-   * are added to the ring later, they are skipped.
+   * are added to the event ring later, they are skipped.
    */
   readonly initialRevision: Revision
   /** Whether to send a bookmark after the initial objects. */
@@ -81,7 +81,7 @@ export type WatchSource = {
   readonly ring: Ring
   readonly frames: EvictionQueue
   readonly defer: Timers['defer']
-  /** Returns the revision up to which the ring has all events. */
+  /** Returns the revision up to which the event ring has all events. */
   readonly revision: () => Revision
   /**
    * Returns the position of the first event at or after `position` that the watcher must examine.
@@ -205,10 +205,10 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 
   /**
    * Called at each sweep of the cache. Closes a replaying watcher as too slow if it has not taken
-   * any events for SWEEPS_KEPT sweeps, or if the ring no longer has the events that follow its
-   * initial objects or earlier events. A watcher that starts with the initial objects keeps those
-   * of its start in memory. While the ring has all later events, it keeps the same objects, and its
-   * budget counts them.
+   * any events for SWEEPS_KEPT sweeps, or if the event ring no longer has the events that follow
+   * its initial objects or earlier events. A watcher that starts with the initial objects keeps
+   * these objects in memory. While the event ring has all later events, the event ring keeps the
+   * same objects, and the budget of the event ring counts them.
    */
   onSweep(): void {
     if (this.state !== 'replaying') return

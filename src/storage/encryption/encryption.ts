@@ -65,7 +65,7 @@ export class Encryption implements Transformer {
   toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer> {
     const sealed = this.#of(key).toStorage(key, plain)
     if (sealed instanceof Promise) return this.#keepLater(key, sealed, plain)
-    // Remember only encrypted values, because other values need no decryption when the feed
+    // Remember only encrypted values, because other values need no decryption when the event feed
     // delivers them.
     if (sealed !== plain) this.#own.keep(key, sealed, plain)
     return sealed

@@ -55,7 +55,7 @@ function seen(transformer: Encryption, stored: ReadonlyMap<string, Buffer>): str
   return values
 }
 
-test('a value that the feed delivers as it was written is not decrypted', async () => {
+test('an event with exactly the bytes that this server wrote is not decrypted', async () => {
   const counted = await countingProviders()
   const encryption = encryptionOf(counted.rules)
   const stored = await encryption.toStorage(keyOf('a'), Buffer.from('first'))
@@ -79,7 +79,7 @@ test('a value is decrypted if its key or its bytes differ from those of the writ
   assert.equal(encryption.takeOwn(keyOf('a'), own)?.toString(), 'own')
 })
 
-test('large values are not stored as own writes, and neither are values from before a reload', async () => {
+test('large values are not stored as recent writes, and neither are values from before a reload', async () => {
   const { rules } = await countingProviders()
   const encryption = encryptionOf(rules)
   const large = await encryption.toStorage(keyOf('a'), Buffer.alloc(100_000))

@@ -1,13 +1,13 @@
 /**
- * Values that this server wrote recently, in stored form and in plaintext. The feed delivers every
- * write, and an event with exactly the written bytes does not have to be decrypted.
+ * Values that this server wrote recently, in stored form and in plaintext. The event feed delivers
+ * every write, and an event with exactly the written bytes does not have to be decrypted.
  */
 import { LruCache } from '../../lib/cache/lru-cache.ts'
 import type { Key } from '../engine.ts'
 
 /**
- * Maximum number of writes that wait for the feed. At 5,000 writes per second, this is a tenth of a
- * second.
+ * Maximum number of writes that wait for the event feed. At 5,000 writes per second, this is a
+ * tenth of a second.
  */
 const VALUES_MAX = 512
 /**

@@ -25,7 +25,7 @@ const refuses = (run: () => Promise<unknown>, message: string): Promise<void> =>
 
 const old = new ProviderList([await provider('aesgcm', named('k1', 1))])
 
-describe('the ciphers', () => {
+describe('the ciphers encrypt and decrypt values', () => {
   for (const [algorithm, sizes] of [
     ['aescbc', [16, 24, 32]],
     ['aesgcm', [16, 24, 32]],
@@ -107,7 +107,7 @@ describe('the ciphers', () => {
   })
 })
 
-describe('the providers of a resource', () => {
+describe('the providers of a resource decrypt its values', () => {
   test('values that are encrypted with another key or provider can be read, and count as stale', async () => {
     const stored = await old.toStorage(key, plain)
     const lists = [

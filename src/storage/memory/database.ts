@@ -31,7 +31,7 @@ const BTree = BTreeModule.default
 /**
  * Maximum size of the history, in addition to the current state. The limit is necessary because a
  * small patch of a large object adds the whole object to the history. Above the limit, the older
- * half is compacted early. Feeds and watches that need the compacted part have to list again.
+ * half is compacted early. Event feeds and watches that need the compacted part have to list again.
  */
 export const HISTORY_BYTES_MAX = 64 * 1024 * 1024
 /** Approximate memory of a commit with one event, excluding values. */
@@ -85,7 +85,7 @@ export class MemoryDatabase {
    * owner is created after each snapshot.
    */
   #owner: object = {}
-  /** The commits since the last compaction, for feeds that start at a past revision. */
+  /** The commits since the last compaction, for event feeds that start at a past revision. */
   #commits = new Deque<KeptCommit>()
   /** Size of the history in `#commits`. */
   #historyBytes = 0
@@ -102,8 +102,8 @@ export class MemoryDatabase {
   #isSweeping = false
   #restores = 0
   /**
-   * Whether another sweep is needed, because the last one had to retain versions for a list in
-   * progress.
+   * Whether another sweep of compacted versions is needed, because the last sweep had to retain
+   * versions for a list in progress.
    */
   #isSweepDue = false
 
@@ -230,9 +230,10 @@ export class MemoryDatabase {
   }
 
   /**
-   * Returns the first commits after a revision, or undefined if that revision has been compacted. A
-   * feed on etcd (etcd-feed-stream.ts) loses its history in the same case. Its watches start at the
-   * last known revision, although etcd still has the events of the revision to which it compacted.
+   * Returns the first commits after a revision, or undefined if that revision has been compacted.
+   * An event feed on etcd (etcd-feed-stream.ts) loses its history in the same case. Its watches
+   * start at the last known revision, although etcd still has the events of the revision to which
+   * it compacted.
    */
   commitsAfter({
     after: revision,
@@ -305,12 +306,12 @@ export class MemoryDatabase {
 
   /**
    * Writes until the state equals that of the snapshot, except for keys that `isKept` accepts.
-   * Revisions continue: each change gets its own, and feeds receive it like any other change. A
-   * client that follows the database needs no special handling.
+   * Revisions continue: each change gets its own, and event feeds receive it like any other change.
+   * A client that follows the database needs no special handling.
    *
    * Runs in one tick of the event loop, because no read or write may see a state in between. This
-   * limits the size of the clusters that it is suitable for: it takes about 3 ms for 1,000 changed
-   * objects, and 0.3 ms for 1,000 other objects. Only tests and simulations call it.
+   * limits the size of the clusters for which the method is suitable: a rewind takes about 3 ms for
+   * 1,000 changed objects, and 0.3 ms for 1,000 other objects. Only tests and simulations call it.
    */
   rewind({ histories, revision, leases }: Snapshot, { isKept, isSameObject }: RewindOptions): void {
     const leaseOf = new Map(leases.flatMap(({ id, keys }) => keys.map((key) => [key, id] as const)))
@@ -390,7 +391,10 @@ export class MemoryDatabase {
     )
   }
 
-  /** `replacedBytes` is the size of the values that were current before this commit. */
+  /**
+   * Adds a commit to the history. `replacedBytes` is the size of the values that were current
+   * before this commit.
+   */
   #commit(events: readonly FeedEvent[], replacedBytes: number): void {
     const historyBytes = events.length * COMMIT_BYTES + replacedBytes
     const commit = { revision: ++this.#revision, events, historyBytes }
@@ -458,7 +462,10 @@ export class MemoryDatabase {
     this.#isSweeping = false
   }
 
-  /** Sweeps one slice. Returns the key to continue from, or undefined at the end. */
+  /**
+   * Frees the compacted versions of one slice. Returns the key to continue from, or undefined at
+   * the end.
+   */
   #sweepSlice(from: Key, floor: Revision, slices: Slices): Key | undefined {
     const empty: Key[] = []
     const copied: KeyHistory[] = []

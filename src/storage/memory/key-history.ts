@@ -14,8 +14,8 @@ export type KeyVersion = {
 export class KeyHistory {
   readonly key: Key
   /**
-   * Identifies the database that may change this history in place. Code with another owner must
-   * copy the history before it changes it.
+   * Identifies the database that may change this history in place. Any other database must copy the
+   * history before changing it.
    */
   readonly owner: object
   #versions: KeyVersion[] = []

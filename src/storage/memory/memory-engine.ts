@@ -124,7 +124,7 @@ export class MemoryEngine implements Engine {
     this.#database.revoke(id)
   }
 
-  /** Stops responding, like a process that has received SIGSTOP: calls and feeds hang. */
+  /** Stops responding, like a process that has received SIGSTOP: calls and event feeds hang. */
   pause(): void {
     this.#isPaused = true
   }
@@ -186,8 +186,8 @@ export class MemoryEngine implements Engine {
   }
 
   /**
-   * Replaces the database, like an etcd that is restored from a backup. Feeds end, and calls in
-   * progress fail.
+   * Replaces the database, like an etcd that is restored from a backup. Event feeds end, and calls
+   * in progress fail.
    */
   restore(snapshot: Snapshot): void {
     this.#life++

@@ -139,8 +139,8 @@ export class DatabaseThread {
       const { revision, current } = changed
       return { op: 'lost', id, revision, current: current && packedRows(packed, [current]) }
     } catch (error) {
-      // A StorageError makes only its own call fail. Any other error, such as one of SQLite, makes
-      // the whole commit fail.
+      // A StorageError makes only the call that caused it fail. Any other error, such as one of
+      // SQLite, makes the whole commit fail.
       if (error instanceof StorageError) return failed(id, error, false)
       throw error
     }
@@ -271,8 +271,8 @@ export class DatabaseThread {
     try {
       this.#database.sweep()
     } catch {
-      // A possible cause is a full disk. The sweep is retried after a successful write and after
-      // the next compaction.
+      // The deletion of compacted versions failed, possibly because the disk is full. The deletion
+      // is retried after a successful write and after the next compaction.
       this.#isSweepBroken = true
     }
   }

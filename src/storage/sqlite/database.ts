@@ -23,8 +23,8 @@ import {
 import { KEYS_OF_REVISION_MAX, prepare, setUp, type Statements } from './tables.ts'
 
 /**
- * Number of revisions in the first slice of a sweep. The size of later slices is adjusted so that a
- * slice takes about SWEEP_MS.
+ * Number of revisions in the first slice of a sweep, which frees compacted versions. The size of
+ * later slices is adjusted so that a slice takes about SWEEP_MS.
  */
 const SWEPT_FIRST = 200
 /**
@@ -35,8 +35,8 @@ const SWEPT_MAX = 10_000
 /** Target duration of a slice, excluding the flush, which can take longer. */
 const SWEEP_MS = 3
 /**
- * Maximum size of events and maximum number of rows that are read at once for a feed that catches
- * up.
+ * Maximum size of events and maximum number of rows that are read at once for an event feed that
+ * catches up.
  */
 const COMMITS_BYTES_MAX = 1024 * 1024
 const COMMITS_ROWS_MAX = 5_000

@@ -1,7 +1,7 @@
 /**
  * The engine for a SQLite file. It implements etcd's rules in this process, for development, tests
  * and small installations. A thread owns the file (`database-thread.ts`). The engine sends calls to
- * the thread in batches, and notifies feeds of what the thread has committed.
+ * the thread in batches, and notifies event feeds of what the thread has committed.
  */
 import { stat } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
@@ -84,7 +84,7 @@ type PendingCall = {
   readonly rows: VersionedValue[]
   readonly settle: (answer: Answer, buffers: RowBuffers) => void
   readonly fail: (error: StorageError) => void
-  /** Assigned when the call is sent. */
+  /** ID of the call, which is assigned when the call is sent. */
   id: number | undefined
 }
 
@@ -122,7 +122,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   /** The error with which calls fail. Undefined while the store is usable. */
   #closed: StorageError | undefined
   #isDisposed = false
-  /** The source of commits, which all feeds share. */
+  /** The source of commits, which all event feeds share. */
   readonly #source: FeedSource
 
   /**
@@ -184,7 +184,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   ): Promise<Outcome> {
     const isPut = write !== 'delete'
     const lease = isPut ? write.lease : undefined
-    // Copy the value, because the caller may reuse its buffer and feeds receive this one.
+    // Copy the value, because the caller may reuse its buffer and event feeds receive this one.
     const put = isPut ? Buffer.from(write.put) : undefined
     const call = {
       op: 'change',
@@ -402,7 +402,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
   /**
    * Drops a call that was not sent, or stops a range that is being read. A write that was sent is
-   * still tracked, because feeds must receive its event.
+   * still tracked, because event feeds must receive its event.
    */
   #giveUp(waiting: PendingCall): void {
     const { id, call, put } = waiting
@@ -489,8 +489,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * Applies a response to the engine. Feeds are notified before the writer, because the writer's
-   * next read may wait for them.
+   * Applies a response to the engine. Event feeds are notified before the writer, because the
+   * writer's next read may wait for them.
    */
   #note(answer: Answer, { call, put }: PendingCall): void {
     if (answer.op === 'compacted') this.#compacted = answer.compacted

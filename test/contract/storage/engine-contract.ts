@@ -1,4 +1,4 @@
-/** Tests edge cases of the engine interface on which the store and the feed rely. */
+/** Tests edge cases of the engine interface on which the store and the event feed rely. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FeedEvent } from '../../../src/storage/engine.ts'

@@ -25,7 +25,7 @@ async function put(engine: MemoryEngine, key: Key, value: Buffer): Promise<Revis
   return revision
 }
 
-test('the memory for replaced and deleted values is limited, and an open feed receives every event', async () => {
+test('the memory for replaced and deleted values is limited, and an open event feed receives every event', async () => {
   await using engine = new MemoryEngine()
   const first = await put(engine, '/x/small', Buffer.from('1'))
   using feed = new Recorder(engine, [{ ...rangeOf('/x/'), after: first }])

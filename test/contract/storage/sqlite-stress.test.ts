@@ -288,7 +288,7 @@ function bytesOf(random: Random): Buffer {
   return bytes
 }
 
-test(`ranges and feeds return exactly the acknowledged writes during concurrent compactions (seed ${SEED})`, async (t) => {
+test(`ranges and event feeds return exactly the acknowledged writes during concurrent compactions (seed ${SEED})`, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-stress-'))
   t.after(() => rmSync(folder, { recursive: true }))
   await using engine = await SqliteEngine.open({ folder, isDurable: false })

@@ -106,8 +106,8 @@ export type ReceivedEvent = {
 }
 
 /**
- * A feed that records all events it receives. Values are copied, because the engine reuses their
- * memory.
+ * An event feed that records all events it receives. Values are copied, because the engine reuses
+ * their memory.
  */
 export class Recorder implements Disposable {
   readonly calls: ReceivedEvent[][] = []

@@ -90,7 +90,8 @@ test('the revisions of a replaced folder do not decrease, and its old file is ke
 })
 
 /**
- * Returns the first report of a feed from a revision: that its history is compacted, or progress.
+ * Returns the first report of an event feed from a revision: that its history is compacted, or
+ * progress.
  */
 async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 'progress'> {
   const { promise, resolve } = Promise.withResolvers<'compacted' | 'progress'>()

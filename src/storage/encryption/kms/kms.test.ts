@@ -53,7 +53,7 @@ const isExpired = (error: unknown): boolean =>
 const isSealed = (error: unknown): boolean =>
   isCode(error, 'sealed') && String(error).endsWith('got unexpected nil transformer')
 
-describe('the KMS v2 provider', () => {
+describe('the KMS v2 provider encrypts and decrypts values', () => {
   test('all writes together need one call to the plugin, and so do all reads on another server', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
@@ -137,7 +137,7 @@ describe('the KMS v2 provider', () => {
     assert.deepEqual(list.fromStorage(key, renewed), { value: plain, stale: false })
   })
 
-  test('while the plugin is down, reads continue, and writes continue for three minutes', async () => {
+  test('while a KMS v2 plugin is down, reads continue, and writes continue for three minutes', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     const { time, moveOn } = movable()
@@ -245,7 +245,7 @@ describe('the KMS v2 provider', () => {
   })
 })
 
-describe('the KMS v1 provider', () => {
+describe('the KMS v1 provider encrypts and decrypts values', () => {
   test('each value has its own key, and values with cached keys are decrypted without a call', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
@@ -272,7 +272,7 @@ describe('the KMS v1 provider', () => {
     }
   })
 
-  test('while the plugin is down, writes fail', async () => {
+  test('while a KMS v1 plugin is down, writes fail', async () => {
     using kms = new KmsV1({ ...partsOf(socket(), systemTime, 200), keysMax: 10 })
     await assert.rejects(
       async () => kms.provider.seal(key, plain),
