@@ -8,7 +8,7 @@ import { root } from '../../support/prose.ts'
 
 const SEED = 7
 const sample = drawSample(SEED)
-const texts = allTexts()
+const everyText = allTexts()
 
 test('equal seeds draw equal samples, and different seeds draw different samples', () => {
   assert.deepEqual(drawSample(SEED), sample)
@@ -64,7 +64,7 @@ test('list numbers, single words and headings are not sentences', () => {
 })
 
 test('sentences are not taken from headings and contain whole inline code', () => {
-  for (const { kind, file, line, text } of texts) {
+  for (const { kind, file, line, text } of everyText) {
     if (kind !== 'sentence') continue
     const first = readFileSync(join(root, file), 'utf8').split('\n')[line - 1]
     assert.ok(first?.startsWith('#') === false, `${file}:${line} ${text}`)
@@ -73,7 +73,7 @@ test('sentences are not taken from headings and contain whole inline code', () =
 })
 
 test('comments have no comment markers', () => {
-  for (const { kind, file, line, text } of texts)
+  for (const { kind, file, line, text } of everyText)
     if (kind === 'comment')
       assert.doesNotMatch(text, /^(?:\/\*|\/\/|\/ |# |\* )/m, `${file}:${line}`)
 })
