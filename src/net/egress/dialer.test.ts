@@ -300,7 +300,7 @@ const rejected = async (proxy: EgressProxy, signal?: AbortSignal): Promise<strin
   return error.message
 }
 
-describe('dialing through an unreachable proxy', () => {
+describe('dialing through an unreachable proxy fails', () => {
   test("a dial fails if the proxy's Unix domain socket does not exist", async () => {
     const path = newPath()
     const error = await rejected({ protocol: 'http-connect', transport: 'uds', path })
@@ -332,8 +332,8 @@ describe('dialing through an unreachable proxy', () => {
     const expected =
       /^context deadline exceeded: connection error: desc = "transport: Error while dialing: dial unix .*: connect: no such file or directory"$/
     let reported = ''
-    // The error of the first attempt is reported only if this attempt has failed before the signal
-    // is aborted. On a stalled machine it may not have, so try again with more time.
+    // The error of the first attempt to connect is reported only if it occurs before the signal is
+    // aborted. On a stalled machine, the error may occur later, so try again with more time.
     for (let ms = 50; !expected.test(reported) && ms < 30_000; ms *= 2) {
       const gone = new AbortController()
       setTimeout(() => gone.abort(), ms)

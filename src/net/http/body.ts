@@ -21,8 +21,8 @@ export type BodyLimits = Pick<Limits, 'bodyBytesMax' | 'bodyMsMax'> & {
 }
 
 /**
- * Reads the whole body. If it rejects, it does so with an ApiError and leaves the rest of the body
- * unread.
+ * Reads the whole body. If the returned promise rejects, the reason is an ApiError, and the rest of
+ * the body stays unread.
  */
 export function readBody(
   source: BodySource,

@@ -28,11 +28,11 @@ export class Connection {
    */
   stalledSinceMs = 0
   writesSeen = -1
-  /** Undefined for HTTP/1.1. */
+  /** The HTTP/2 connection. Undefined for HTTP/1.1. */
   http2: ServerConnection | undefined
   /** Whether only a part of the response to the last HTTP/1.1 request has been sent. */
   hasBegunAnswer: (() => boolean) | undefined
-  /** Undefined for HTTP/2. */
+  /** Accounts for the headers of HTTP/1.1 requests. Undefined for HTTP/2. */
   heads: Http1Heads | undefined
   pipeline: Http1Pipeline | undefined
   readonly #resets: TokenBucket

@@ -191,8 +191,8 @@ export class Exchanges {
         exchange.connection.http2.close()
       if (this.#isClosing && !hasOwnEnd(response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
-      // This must be read before the response headers are written, because writing them discards
-      // the request headers.
+      // Read the method before the response headers are written, because writing them discards the
+      // request headers.
       const isRead = isGet(exchange.method)
       const responding = this.#responder.respond(exchange, response)
       if (responding !== undefined) await responding

@@ -147,7 +147,8 @@ export class Http1Exchange extends Exchange {
 }
 
 /**
- * Longer responses are written in pieces, so that the progress of a slow client can be measured.
+ * Maximum number of bytes that are written at once. Longer responses are written in pieces, so that
+ * the progress of a slow client can be measured.
  */
 const AT_ONCE_BYTES_MAX = 256 * 1024
 /** Maximum number of parts that are copied into a single write. */

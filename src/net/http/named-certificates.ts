@@ -25,9 +25,9 @@ export type ContextFor = (asked: string) => SecureContext | undefined
 /**
  * Returns a function that selects the TLS context by host name. `choice` contains the default
  * certificate. Throws if a key does not match its certificate. If several certificates match a
- * name, the first one is used. As in kube-apiserver, a certificate with names from the flag also
- * matches the names in the certificate, but only if no other certificate matches, including the
- * default one.
+ * name, the first one is used. As in kube-apiserver, a certificate with names from
+ * --tls-sni-cert-key also matches the names in the certificate, but only if no other certificate
+ * matches, including the default one.
  */
 export function contextsByName(
   certificates: readonly NamedCertificate[],

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FileReloader } from './reload.ts'
 
-test('the contents from an earlier check do not replace those from a later check', async () => {
+test('the contents of a file from an earlier check do not replace those from a later check', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-reload-'))
   const path = join(dir, 'file')
   // The first read is so slow that the second check finishes first.

@@ -2,7 +2,8 @@
  * Accepts connections, and passes each one on when its first bytes have arrived. This saves memory.
  * A TLSSocket that is created with its first bytes starts with a buffer of about their size, and
  * later uses one of 16 KB. A TLSSocket that is created without bytes uses the 64 KB that libuv
- * suggests. It retains them for its lifetime once a client has sent that much at once.
+ * suggests. The TLSSocket retains these 64 KB for its lifetime once a client has sent that much at
+ * once.
  */
 import { createServer, type Server, type Socket } from 'node:net'
 
@@ -29,8 +30,8 @@ export function createTcpServer({ silentMsMax, onConnection, onBegun }: TcpServe
   const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS }
   return createServer(options, (socket) => {
     socket.setTimeout(silentMsMax, () => socket.destroy())
-    // When the socket has been passed on, the TLS layer also gets its errors. Before that, only
-    // this handler does.
+    // When the socket has been passed on, the TLS layer also gets the errors of the socket. Before
+    // that, only this handler gets them.
     socket.on('error', () => socket.destroy())
     socket.once('data', (bytes) => {
       socket.setTimeout(0)

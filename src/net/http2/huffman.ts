@@ -26,8 +26,8 @@ const PADDING_BITS_MAX = 7
  */
 const TABLE = 1 << 30
 /**
- * Built when the first Huffman-coded header arrives, so that it does not delay the start of the
- * server.
+ * The tables for decoding. They are built when the first Huffman-coded header arrives, so that
+ * building them does not delay the start of the server.
  */
 let builtTables: Int32Array | undefined
 

@@ -14,7 +14,7 @@ const isKeptApart = (name: string): boolean => name.startsWith('impersonate-')
 
 const pseudo = [':method=GET', ':scheme=https', ':path=/a?b=c', ':authority=x'] as const
 
-test('read returns the method, the target and the headers of a request', () => {
+test('`read` returns the method, the target and the headers of a request', () => {
   const head = new HeadReader(isKeptApart).read(
     fieldsOf(...pseudo, 'accept=a', 'accept=b', 'cookie=a', 'cookie=b', 'x=1'),
     SMALL,
@@ -72,7 +72,7 @@ test('requests with the same headers share one object, and other requests do not
   }
 })
 
-describe('requests that violate RFC 9113 or use rare features of it', () => {
+describe('requests are checked against the rules of RFC 9113', () => {
   const without = (name: string): string[] => pseudo.filter((line) => !line.startsWith(name))
   const cases: readonly [string, readonly string[]][] = [
     ['no method', without(':method')],
