@@ -96,3 +96,11 @@ test('a server with a small heap survives reviews of the rules of a user with la
   const healthy = await client.call({ path: '/readyz', token: server.token })
   assert.equal(healthy.status, 200)
 })
+
+test('a server with a small heap survives many large roles', async () => {
+  const resourceNames = Array.from({ length: 200_000 }, (_, of) => of.toString(36))
+  const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames }]
+  for (let at = 0; at < 40; at++) await create(`many-${at}`, rules)
+  const healthy = await client.call({ path: '/readyz', token: server.token })
+  assert.equal(healthy.status, 200)
+})

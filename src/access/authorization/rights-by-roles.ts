@@ -4,10 +4,11 @@
  */
 import { type Fields, present } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
+import { PackedTexts } from '../../lib/bytes/packed-texts.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { heldRules, ResolutionErrors } from '../rbac/authorizer.ts'
 import type { RoleIndex } from '../rbac/role-index.ts'
-import type { Rule } from '../rbac/rule.ts'
+import type { KeptRule, TextList } from '../rbac/rule.ts'
 import type { Rights } from './authorizer.ts'
 
 /**
@@ -85,16 +86,15 @@ class ListedRules {
     this.#reserveMore()
   }
 
-  *add({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): Steps<void> {
+  *add(rule: KeptRule): Steps<void> {
     this.#count(RULE_BYTES)
     if (this.isStepOver()) yield
-    for (const list of [verbs, apiGroups, resources, resourceNames, nonResourceURLs]) {
-      for (const text of list) {
-        this.#count(jsonBytes(text))
-        if (this.isStepOver()) yield
-        if (this.isCut) return
-      }
-    }
+    const verbs = yield* this.#read(rule.verbs)
+    const apiGroups = yield* this.#read(rule.apiGroups)
+    const resources = yield* this.#read(rule.resources)
+    const resourceNames = yield* this.#read(rule.resourceNames)
+    const nonResourceURLs = yield* this.#read(rule.nonResourceURLs)
+    if (this.isCut) return
     this.#reserveMore()
     if (resources.length > 0) {
       const names = {
@@ -105,6 +105,18 @@ class ListedRules {
       this.#resourceRules.push(present({ verbs, ...names }))
     }
     if (nonResourceURLs.length > 0) this.#nonResourceRules.push({ verbs, nonResourceURLs })
+  }
+
+  /** Counts the entries of a list, and returns them as an array. */
+  *#read(list: TextList): Steps<readonly string[]> {
+    const unpacked: string[] = []
+    for (const text of list) {
+      if (this.isCut) break
+      this.#count(jsonBytes(text))
+      if (list instanceof PackedTexts) unpacked.push(text)
+      if (this.isStepOver()) yield
+    }
+    return list instanceof PackedTexts ? unpacked : list
   }
 
   /**

@@ -329,7 +329,7 @@ test('heldRules returns all rules of a user, either once per binding or once per
   const held = (each: 'binding' | 'role'): readonly [readonly string[], string] => {
     const errors = new ResolutionErrors()
     const rules = [...heldRules(index, twice, { namespace: 'n', each, errors })].flat()
-    return [rules.map(({ verbs }) => verbs.join()), errors.text()]
+    return [rules.map(({ verbs }) => [...verbs].join()), errors.text()]
   }
   assert.deepEqual(held('binding'), [
     ['get', 'list', 'get', 'list'],

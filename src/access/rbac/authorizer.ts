@@ -10,7 +10,7 @@ import type { User } from '../../api/user.ts'
 import { type Binding, firstSubject } from './binding.ts'
 import { Role } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
-import { questionOf, type Rule } from './rule.ts'
+import { type KeptRule, questionOf } from './rule.ts'
 
 /** Maximum number of missing roles that one message lists. */
 const ERRORS_MAX = 100
@@ -69,7 +69,7 @@ export function* heldRules(
   index: RoleIndex,
   user: User,
   { namespace, each, errors }: HeldOptions,
-): Generator<readonly Rule[]> {
+): Generator<readonly KeptRule[]> {
   const seen = new Set<Binding | Binding['role']>()
   for (const binding of index.bindingsIn(user, namespace)) {
     yield []

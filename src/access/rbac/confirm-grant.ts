@@ -23,7 +23,7 @@ import {
 import { readRules } from './read-objects.ts'
 import { rbacGroup, type RoleResource } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
-import type { Rule } from './rule.ts'
+import type { KeptRule } from './rule.ts'
 
 /**
  * Maximum length of the list of missing permissions in a message. The list can contain long names.
@@ -137,7 +137,7 @@ async function isAuthorized(
   return verdict === 'allow'
 }
 
-const fullAuthority: readonly Rule[] = [
+const fullAuthority: readonly KeptRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
   { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
 ]
@@ -148,7 +148,7 @@ const aggregates = (role: KubeObject | undefined): boolean =>
 async function confirmHeld(
   options: ConfirmGrantOptions,
   grant: Grant,
-  wanted: readonly Rule[],
+  wanted: readonly KeptRule[],
 ): Promise<void> {
   const { user } = grant
   const { rights, limit, error } = await lacking(options, grant, wanted)
@@ -182,7 +182,7 @@ type GrantFailure = MissingRights & { readonly error: string }
 async function lacking(
   { index }: ConfirmGrantOptions,
   grant: Grant,
-  wanted: readonly Rule[],
+  wanted: readonly KeptRule[],
 ): Promise<GrantFailure> {
   const { user, namespace, signal, reserve } = grant
   const errors = new ResolutionErrors()

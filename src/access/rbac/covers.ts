@@ -18,7 +18,7 @@ import {
   RuleNumbers,
   type WantedRule,
 } from './numbered-rules.ts'
-import type { Rule } from './rule.ts'
+import type { KeptRule, Rule } from './rule.ts'
 
 /**
  * Maximum number of list entries that are compared, which takes about a second. Without a limit, a
@@ -61,8 +61,8 @@ export type CoversOptions = {
  * rules for each role of the user, and is read only as far as necessary.
  */
 export function* missingRights(
-  held: Iterable<readonly Rule[]>,
-  wanted: readonly Rule[],
+  held: Iterable<readonly KeptRule[]>,
+  wanted: readonly KeptRule[],
   {
     comparedMax = COMPARED_ENTRIES_MAX,
     missingMax = MISSING_MAX,
@@ -103,7 +103,11 @@ class Owners {
   /** The converted rules of the user that can cover a permission of the `wanted` rules. */
   readonly #rules: HeldRule[] = []
 
-  constructor(held: Iterable<readonly Rule[]>, numbers: RuleNumbers, compared: ComparedEntries) {
+  constructor(
+    held: Iterable<readonly KeptRule[]>,
+    numbers: RuleNumbers,
+    compared: ComparedEntries,
+  ) {
     this.#compared = compared
     this.#numbers = numbers
     this.#rest = this.#convert(held)
@@ -169,7 +173,7 @@ class Owners {
   }
 
   /** Converts the rules one by one. Yields undefined where the caller can pause. */
-  *#convert(held: Iterable<readonly Rule[]>): Generator<HeldRule | undefined> {
+  *#convert(held: Iterable<readonly KeptRule[]>): Generator<HeldRule | undefined> {
     for (const rules of held) {
       // The source of the rules remembers which roles it has returned.
       this.#compared.addStored()

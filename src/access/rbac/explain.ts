@@ -13,9 +13,11 @@ import type { RoleIndex } from './role-index.ts'
 import {
   coversResource,
   hasOrAll,
+  hasText,
+  type KeptRule,
   type Question,
   questionOf,
-  type Rule,
+  type TextList,
   ruleCovers,
   urlCovers,
 } from './rule.ts'
@@ -126,7 +128,11 @@ const isElsewhere = (binding: Binding, namespace: string): boolean =>
  * Returns the attribute in which the rule and the request differ, or undefined unless they differ
  * in exactly one attribute.
  */
-function differenceOf(rule: Rule, question: Question, isInOther: boolean): Difference | undefined {
+function differenceOf(
+  rule: KeptRule,
+  question: Question,
+  isInOther: boolean,
+): Difference | undefined {
   const hasVerb = hasOrAll(rule.verbs, question.verb)
   if (question.kind === 'path') {
     // Rules of RoleBindings do not apply to paths.
@@ -140,7 +146,7 @@ function differenceOf(rule: Rule, question: Question, isInOther: boolean): Diffe
   const { group, resource, ofAny, name } = question
   const hasGroup = hasOrAll(rule.apiGroups, group)
   const hasResource = coversResource(rule.resources, resource, ofAny)
-  const hasName = rule.resourceNames.length === 0 || rule.resourceNames.includes(name)
+  const hasName = rule.resourceNames.length === 0 || hasText(rule.resourceNames, name)
   const faults: Difference[] = []
   if (isInOther) faults.push('namespace')
   if (!hasVerb) faults.push('verb')
@@ -156,7 +162,11 @@ function differenceOf(rule: Rule, question: Question, isInOther: boolean): Diffe
 /** Whether the first segments of two paths are equal. */
 const isBeside = (url: string, path: string): boolean => url.split('/')[1] === path.split('/')[1]
 
-function grantFields({ name, namespace, role }: Binding, subject: Subject, rule?: Rule): Fields {
+function grantFields(
+  { name, namespace, role }: Binding,
+  subject: Subject,
+  rule?: KeptRule,
+): Fields {
   const isRole = role instanceof Role
   return {
     binding: {
@@ -174,12 +184,16 @@ function grantFields({ name, namespace, role }: Binding, subject: Subject, rule?
   }
 }
 
-function ruleFields(rule: Rule): Fields {
+function ruleFields(rule: KeptRule): Fields {
   const lists = Object.entries(rule).filter(([, list]) => list.length > 0)
   return Object.fromEntries(lists.map(([field, list]) => [field, shortened(list)]))
 }
 
-function shortened(list: readonly string[]): string[] {
-  const shown = list.slice(0, ENTRIES_MAX).map((entry) => entry.slice(0, ENTRY_CHARACTERS_MAX))
-  return list.length <= ENTRIES_MAX ? shown : [...shown, `… ${list.length - ENTRIES_MAX} more`]
+function shortened(list: TextList): string[] {
+  const shown: string[] = []
+  for (const entry of list) {
+    if (shown.length === ENTRIES_MAX) return [...shown, `… ${list.length - ENTRIES_MAX} more`]
+    shown.push(entry.slice(0, ENTRY_CHARACTERS_MAX))
+  }
+  return shown
 }

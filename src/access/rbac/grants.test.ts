@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PackedTexts } from '../../lib/bytes/packed-texts.ts'
 import { atOnce } from '../../lib/scheduling/slices.ts'
 import { Grants } from './grants.ts'
-import type { Rule } from './rule.ts'
+import type { KeptRule, Rule, TextList } from './rule.ts'
 
 const may = (more: Partial<Rule>): Rule => ({
   verbs: ['get'],
@@ -37,6 +38,25 @@ test('rules that differ only in their names are merged, and one without names co
     assert.ok(all.cover(asks('get', 'd')))
     assert.ok(!all.cover(asks('list', 'a')))
   }
+})
+
+function pack(prefix: string): PackedTexts {
+  const texts = Array.from({ length: 1000 }, (_, at) => `${prefix}${at}`)
+  return atOnce(PackedTexts.of(texts)) ?? assert.fail()
+}
+
+test('names in packed lists are found', () => {
+  const { verbs, apiGroups, resources } = may({})
+  const rule = (resourceNames: TextList): KeptRule => ({
+    ...may({ verbs, apiGroups, resources }),
+    resourceNames,
+  })
+  const some = atOnce(Grants.of([rule(pack('a')), rule(['b']), rule(pack('c'))]))
+  for (const name of ['a7', 'b', 'c999']) assert.ok(some.cover(asks('get', name)), name)
+  for (const name of ['a1000', '', 'c']) assert.ok(!some.cover(asks('get', name)), name)
+  const verbsOnly = atOnce(Grants.of([{ ...may({}), verbs: pack('v') }]))
+  assert.ok(verbsOnly.cover(asks('v5', '')))
+  assert.ok(!verbsOnly.cover(asks('get', '')))
 })
 
 test('the grants of a long list or of many rules are built in steps', () => {

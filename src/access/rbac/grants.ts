@@ -3,32 +3,38 @@
  * because a role can have a rule for each of thousands of objects.
  */
 import type { Steps } from '../../lib/scheduling/slices.ts'
-import { hasOrAll as listHasOrAll, type ResourceQuestion, type Rule } from './rule.ts'
+import { PackedTexts } from '../../lib/bytes/packed-texts.ts'
+import {
+  hasOrAll as listHasOrAll,
+  type KeptRule,
+  type ResourceQuestion,
+  type TextList,
+} from './rule.ts'
 
 /** Maximum length of a list that is scanned. Longer lists are looked up in a set. */
 const SCAN_MAX = 16
 /** Number of entries that are read in one step. */
 const STEP_ENTRIES = 256
 
-type TextLookup = readonly string[] | Set<string>
+type TextLookup = TextList | Set<string>
 
 /** The part of merged rules that applies to each of their resources. */
 type Grant = {
   readonly verbs: TextLookup
   readonly apiGroups: TextLookup
-  /** Undefined for all objects. */
-  names: Set<string> | undefined
+  /** The lists of names, or undefined for all objects. Short lists are merged into the first. */
+  names: [Set<string>, ...PackedTexts[]] | undefined
 }
 
 export class Grants {
   readonly #byResource = new Map<string, Grant[]>()
   #entries = 0
 
-  static *of(rules: readonly Rule[]): Steps<Grants> {
+  static *of(rules: readonly KeptRule[]): Steps<Grants> {
     const grants = new Grants()
     const byKey = new Map<string, Grant>()
-    const numbers = new Map<readonly string[], number>()
-    const numberOf = (list: readonly string[]): number => {
+    const numbers = new Map<TextList, number>()
+    const numberOf = (list: TextList): number => {
       const number = numbers.get(list) ?? numbers.size
       numbers.set(list, number)
       return number
@@ -40,7 +46,7 @@ export class Grants {
       const known = byKey.get(key)
       if (known === undefined) byKey.set(key, yield* grants.#add(rule))
       else if (rule.resourceNames.length === 0) known.names = undefined
-      else if (known.names !== undefined) yield* grants.#addAll(known.names, rule.resourceNames)
+      else if (known.names !== undefined) yield* grants.#addNames(known.names, rule.resourceNames)
     }
     return grants
   }
@@ -51,7 +57,7 @@ export class Grants {
         if (
           hasOrAll(verbs, verb) &&
           hasOrAll(apiGroups, group) &&
-          (names === undefined || names.has(name))
+          (names === undefined || names.some((list) => list.has(name)))
         )
           return true
       return false
@@ -59,15 +65,15 @@ export class Grants {
     return coversRest(resource) || coversRest('*') || (ofAny !== '' && coversRest(ofAny))
   }
 
-  *#add({ verbs, apiGroups, resources, resourceNames }: Rule): Steps<Grant> {
+  *#add({ verbs, apiGroups, resources, resourceNames }: KeptRule): Steps<Grant> {
     const grant: Grant = {
       verbs: yield* this.#lookup(verbs),
       apiGroups: yield* this.#lookup(apiGroups),
       names: undefined,
     }
     if (resourceNames.length > 0) {
-      grant.names = new Set()
-      yield* this.#addAll(grant.names, resourceNames)
+      grant.names = [new Set()]
+      yield* this.#addNames(grant.names, resourceNames)
     }
     for (const resource of resources) {
       const known = this.#byResource.get(resource)
@@ -78,8 +84,13 @@ export class Grants {
     return grant
   }
 
-  *#lookup(list: readonly string[]): Steps<TextLookup> {
-    if (list.length <= SCAN_MAX) return list
+  *#addNames(names: [Set<string>, ...PackedTexts[]], more: TextList): Steps<void> {
+    if (more instanceof PackedTexts) names.push(more)
+    else yield* this.#addAll(names[0], more)
+  }
+
+  *#lookup(list: TextList): Steps<TextLookup> {
+    if (list.length <= SCAN_MAX || list instanceof PackedTexts) return list
     const texts = new Set<string>()
     yield* this.#addAll(texts, list)
     return texts

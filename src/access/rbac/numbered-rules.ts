@@ -7,7 +7,7 @@
  * time of a comparison does not depend on the length of strings.
  */
 import type { Steps } from '../../lib/scheduling/slices.ts'
-import { type Rule, urlPrefixOf } from './rule.ts'
+import { type KeptRule, type Rule, type TextList, urlPrefixOf } from './rule.ts'
 
 /** Maximum length of a list that is scanned. Longer lists are looked up in a Set. */
 const SCAN_MAX = 16
@@ -119,7 +119,7 @@ export class RuleNumbers {
    * Converts a rule that the user wants to grant. Call this for all such rules before the first
    * call of `held`.
    */
-  *wanted(rule: Rule): Steps<WantedRule> {
+  *wanted(rule: KeptRule): Steps<WantedRule> {
     const resources = yield* this.#numbersOf(rule.resources)
     for (const resource of resources) {
       this.#addPattern(resource)
@@ -140,7 +140,7 @@ export class RuleNumbers {
    * Converts a rule that the user has. Returns undefined if the rule covers no permission of the
    * `wanted` rules.
    */
-  *held(rule: Rule): Steps<HeldRule | undefined> {
+  *held(rule: KeptRule): Steps<HeldRule | undefined> {
     const verbs = yield* this.#known(rule.verbs)
     if (isNone(verbs)) return undefined
     const apiGroups = yield* this.#known(rule.apiGroups)
@@ -167,7 +167,7 @@ export class RuleNumbers {
     if (slash !== -1) this.#patterns.set(resource, this.#add(`*${text.slice(slash)}`))
   }
 
-  *#numbersOf(list: readonly string[]): Steps<readonly number[]> {
+  *#numbersOf(list: TextList): Steps<readonly number[]> {
     const numbers: number[] = []
     for (const text of list) {
       this.#compared.addText(text)
@@ -183,7 +183,7 @@ export class RuleNumbers {
    * Returns the entries that have numbers, or `all` if one entry is a star that matches every
    * value.
    */
-  *#known(list: readonly string[], hasStar = true): Steps<NumberList> {
+  *#known(list: TextList, hasStar = true): Steps<NumberList> {
     const known = new NumberCollection(this.#compared)
     for (const text of list) {
       this.#compared.addText(text)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allSteps } from '../../../test/support/harness/turns.ts'
+import { PackedTexts } from '../../lib/bytes/packed-texts.ts'
 import { SharedLists } from '../../lib/collections/shared-lists.ts'
 import { keptBindingInSteps, keptInSteps, keptRules } from './read-objects.ts'
 
@@ -11,10 +12,14 @@ test('keptInSteps returns the same rules as keptRules', () => {
     {},
     { verbs: ['get'], nonResourceURLs: ['/healthz'] },
   ]
+  const kept = allSteps(keptInSteps({ rules }, new SharedLists()))
   assert.deepEqual(
-    allSteps(keptInSteps({ rules }, new SharedLists())),
+    kept.map((rule) =>
+      Object.fromEntries(Object.entries(rule).map(([name, list]) => [name, [...list]])),
+    ),
     keptRules({ rules }, new SharedLists()),
   )
+  assert.ok(kept[0]?.resourceNames instanceof PackedTexts)
 })
 
 test('large roles and bindings are read a few entries at a time', () => {

@@ -11,11 +11,12 @@ import {
 import { accountUserName } from '../../api/service-account.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { mapEach } from '../../lib/scheduling/parts.ts'
+import { PackedTexts } from '../../lib/bytes/packed-texts.ts'
 import type { SharedLists } from '../../lib/collections/shared-lists.ts'
 import { atOnce, type Steps } from '../../lib/scheduling/slices.ts'
 import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
-import type { Rule } from './rule.ts'
+import type { KeptRule, Rule, TextList } from './rule.ts'
 
 /** Reads rules without copying their lists. */
 export const readRules = (list: Json | undefined): Rule[] =>
@@ -59,9 +60,9 @@ export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
  * Reads the rules of a large role in steps, so that other work can run in between. Returns the same
  * rules as `keptRules`.
  */
-export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
+export function* keptInSteps(role: Fields, shared: SharedLists): Steps<KeptRule[]> {
   const { rules } = role
-  const kept: Rule[] = []
+  const kept: KeptRule[] = []
   let entries = 0
   for (const sent of Array.isArray(rules) ? rules : []) {
     const rule = readRule(fieldsOf(sent))
@@ -74,7 +75,7 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
       // strings that many roles have in common.
       resourceNames:
         resourceNames.length === 0 ? shared.list(resourceNames) : yield* ownTexts(resourceNames),
-      nonResourceURLs: yield* keptList(nonResourceURLs, shared),
+      nonResourceURLs: yield* ownUrls(nonResourceURLs, shared),
     })
     entries += entriesOf(rule)
     if (entries < ITEMS_PER_STEP) continue
@@ -89,12 +90,23 @@ const entriesOf = (rule: Rule): number =>
 
 /** Number of rules, entries of rules, or subjects that are read between two yields. */
 const ITEMS_PER_STEP = 256
+/** Longer lists are packed. A shorter list needs little memory, and can be searched faster. */
+const PACKED_MIN = 256
 
-function* keptList(list: readonly string[], shared: SharedLists): Steps<readonly string[]> {
+function* keptList(list: readonly string[], shared: SharedLists): Steps<TextList> {
   return list.length <= ITEMS_PER_STEP ? shared.list(list) : yield* ownTexts(list)
 }
 
-function* ownTexts(list: readonly string[]): Steps<readonly string[]> {
+function* ownTexts(list: readonly string[]): Steps<TextList> {
+  const packed = list.length <= PACKED_MIN ? undefined : yield* PackedTexts.of(list)
+  return packed ?? (yield* copyTexts(list))
+}
+
+function* ownUrls(list: readonly string[], shared: SharedLists): Steps<readonly string[]> {
+  return list.length <= ITEMS_PER_STEP ? shared.list(list) : yield* copyTexts(list)
+}
+
+function* copyTexts(list: readonly string[]): Steps<readonly string[]> {
   const own: string[] = []
   for (const text of list) if (own.push(ownText(text)) % ITEMS_PER_STEP === 0) yield undefined
   return own

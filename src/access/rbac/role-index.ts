@@ -9,7 +9,7 @@ import { type Binding, firstSubject, type Subject, SubjectList, subjectsOf } fro
 import { NamespaceBindings, type Visit } from './namespace-bindings.ts'
 import type { Grants } from './grants.ts'
 import { Role, type RoleKind } from './role.ts'
-import type { Rule } from './rule.ts'
+import type { KeptRule } from './rule.ts'
 
 /** Namespace and name of an object. The namespace is empty for cluster-scoped objects. */
 export type RoleLocation = { readonly namespace: string; readonly name: string }
@@ -36,7 +36,7 @@ export class RoleIndex {
    */
   setRole(
     { namespace, name }: RoleLocation,
-    rules: readonly Rule[] | undefined,
+    rules: readonly KeptRule[] | undefined,
     grants?: Grants,
   ): void {
     const role = this.#roleAt(namespace, name)
@@ -57,7 +57,7 @@ export class RoleIndex {
   }
 
   /** Returns the rules of a role, or undefined if the role does not exist. */
-  rulesOf(kind: RoleKind, { namespace, name }: RoleLocation): readonly Rule[] | undefined {
+  rulesOf(kind: RoleKind, { namespace, name }: RoleLocation): readonly KeptRule[] | undefined {
     return this.#roles.get(keyOf(kind === 'Role' ? namespace : '', name))?.rules
   }
 

@@ -1,7 +1,7 @@
 /** A role that exists, or a missing role that a binding references. */
 import { atOnce } from '../../lib/scheduling/slices.ts'
 import { Grants } from './grants.ts'
-import { type Question, type Rule, ruleCovers } from './rule.ts'
+import { type KeptRule, type Question, ruleCovers } from './rule.ts'
 
 /**
  * If the lists of all rules together have at most this many entries, they are scanned. The rules of
@@ -37,9 +37,9 @@ export class Role {
    * number is not zero.
    */
   bindings = 0
-  #rules: readonly Rule[] | undefined
+  #rules: readonly KeptRule[] | undefined
   /** The rules with nonResourceURLs. Most roles have no such rules. */
-  #pathRules: readonly Rule[] = none
+  #pathRules: readonly KeptRule[] = none
   /** The rules of a long role by resource. Built when the role is evaluated for the first time. */
   #grants: Grants | undefined
   #isLong = false
@@ -55,12 +55,12 @@ export class Role {
   }
 
   /** The rules of the role, or undefined if the role does not exist. */
-  get rules(): readonly Rule[] | undefined {
+  get rules(): readonly KeptRule[] | undefined {
     return this.#rules
   }
 
   /** Undefined rules mean that the role was deleted. `grants` are those of the rules, if known. */
-  setRules(rules: readonly Rule[] | undefined, grants?: Grants): void {
+  setRules(rules: readonly KeptRule[] | undefined, grants?: Grants): void {
     this.#rules = rules
     this.#grants = grants
     this.#refused = undefined
@@ -75,7 +75,7 @@ export class Role {
     return false
   }
 
-  #coversBy(rules: readonly Rule[], question: Question): boolean {
+  #coversBy(rules: readonly KeptRule[], question: Question): boolean {
     if (question.kind === 'path') return anyCovers(this.#pathRules, question)
     if (!this.#isLong) return anyCovers(rules, question)
     this.#grants ??= atOnce(Grants.of(rules))
@@ -83,16 +83,16 @@ export class Role {
   }
 }
 
-const none: readonly Rule[] = []
+const none: readonly KeptRule[] = []
 
-const isOfPaths = ({ nonResourceURLs }: Rule): boolean => nonResourceURLs.length > 0
+const isOfPaths = ({ nonResourceURLs }: KeptRule): boolean => nonResourceURLs.length > 0
 
-function anyCovers(rules: readonly Rule[], question: Question): boolean {
+function anyCovers(rules: readonly KeptRule[], question: Question): boolean {
   for (const rule of rules) if (ruleCovers(rule, question)) return true
   return false
 }
 
-function entriesOf(rules: readonly Rule[]): number {
+function entriesOf(rules: readonly KeptRule[]): number {
   let entries = 0
   for (const { verbs, apiGroups, resources, resourceNames } of rules) {
     entries += verbs.length + apiGroups.length + resources.length + resourceNames.length

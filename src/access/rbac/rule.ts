@@ -1,5 +1,6 @@
 /** The rules of roles, and which requests they cover. */
 import type { AccessAttributes } from '../../api/access.ts'
+import { PackedTexts } from '../../lib/bytes/packed-texts.ts'
 
 /**
  * A rule in which all lists are present. All rules have the same properties in the same order, so
@@ -13,6 +14,14 @@ export type Rule = {
   readonly resourceNames: readonly string[]
   readonly nonResourceURLs: readonly string[]
 }
+
+/** A list of strings. Long lists of roles are packed, because they would fill the heap. */
+export type TextList = readonly string[] | PackedTexts
+
+/** A rule of a role in the index of roles. */
+export type KeptRule = {
+  readonly [list in Exclude<keyof Rule, 'nonResourceURLs'>]: TextList
+} & Pick<Rule, 'nonResourceURLs'>
 
 /**
  * The attributes of a request that rules evaluate. Rules do not evaluate versions and selectors.
@@ -58,27 +67,27 @@ export function questionOf(attributes: AccessAttributes): Question {
  * Whether a rule covers a request. A star is a pattern only if it stands alone or in the form
  * `*\/log`.
  */
-export function ruleCovers(rule: Rule, question: Question): boolean {
+export function ruleCovers(rule: KeptRule, question: Question): boolean {
   if (!hasOrAll(rule.verbs, question.verb)) return false
   if (question.kind === 'path')
     return rule.nonResourceURLs.some((url) => urlCovers(url, question.path))
   return (
     hasOrAll(rule.apiGroups, question.group) &&
     coversResource(rule.resources, question.resource, question.ofAny) &&
-    (rule.resourceNames.length === 0 || has(rule.resourceNames, question.name))
+    (rule.resourceNames.length === 0 || hasText(rule.resourceNames, question.name))
   )
 }
 
-export const hasOrAll = (list: readonly string[], value: string): boolean =>
-  has(list, value) || has(list, '*')
+export const hasOrAll = (list: TextList, value: string): boolean =>
+  hasText(list, value) || hasText(list, '*')
 
 /**
  * Whether a list of resources in a rule covers a resource. `ofAny` is the pattern for the
  * subresource of any resource: an asterisk, a slash and the subresource. `ofAny` is empty if the
  * request is not for a subresource.
  */
-export const coversResource = (list: readonly string[], resource: string, ofAny: string): boolean =>
-  has(list, resource) || has(list, '*') || (ofAny !== '' && has(list, ofAny))
+export const coversResource = (list: TextList, resource: string, ofAny: string): boolean =>
+  hasText(list, resource) || hasText(list, '*') || (ofAny !== '' && hasText(list, ofAny))
 
 /**
  * Whether a pattern covers a path. Stars at the end of a pattern match any characters, including
@@ -104,7 +113,8 @@ const STAR = 0x2a
  * Whether a list contains a value. Uses a plain loop, because the lists are short and each request
  * checks many rules.
  */
-function has(list: readonly string[], value: string): boolean {
+export function hasText(list: TextList, value: string): boolean {
+  if (list instanceof PackedTexts) return list.has(value)
   for (let at = 0; at < list.length; at++) if (list[at] === value) return true
   return false
 }
