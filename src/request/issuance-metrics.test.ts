@@ -34,7 +34,7 @@ function countedOf(spec: Fields, { before = '', after = certificate } = {}): str
   ].map(([, what, signer]) => `${what} ${signer}`)
 }
 
-test('a certificate is counted once, and only if its request specifies a duration', () => {
+test('an issued certificate is counted once, and only if its request specifies a duration', () => {
   const spec = { signerName: 'example.com/s', expirationSeconds: TEN_YEARS_SECONDS }
   assert.deepEqual(countedOf(spec), ['honored other', 'requested other'])
   assert.deepEqual(countedOf({ ...spec, signerName: 'kubernetes.io/s' }), [
@@ -46,7 +46,7 @@ test('a certificate is counted once, and only if its request specifies a duratio
   assert.deepEqual(countedOf({ signerName: 'example.com/s' }), [])
 })
 
-test('a duration counts as honored if that of the certificate differs by less than 5 % plus five minutes', () => {
+test('the requested duration counts as honored if that of the certificate differs by less than 5 % plus five minutes', () => {
   assert.deepEqual(
     countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 1.04 }).length,
     2,

@@ -1,6 +1,6 @@
 /**
- * Counts certificates issued for requests that specify a duration, and those whose signer honored
- * that duration.
+ * Counts certificates issued for requests that specify a duration. Also counts how many of them
+ * have this duration.
  */
 import { X509Certificate } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -8,8 +8,8 @@ import type { Counter, Metrics } from '../lib/telemetry/metrics.ts'
 import { decodePem } from '../lib/x509/pem.ts'
 
 /**
- * Tolerances for a duration that counts as honored: the signer can backdate the certificate by up
- * to five minutes, and the duration can differ by a twentieth.
+ * Tolerances within which a requested duration counts as honored. The signer can backdate the
+ * certificate by up to five minutes, and the duration can differ by a twentieth.
  */
 const BACKDATED_SECONDS_MAX = 300
 const ROUNDED_SHARE_MAX = 1 / 20
@@ -54,8 +54,8 @@ const about = (what: string, help: string) => ({
 const certificateOf = ({ status }: KubeObject): string => textOf(fieldsOf(status)['certificate'])
 
 /**
- * Returns the validity in seconds of the first certificate, which is the issued one. Validation has
- * already parsed it.
+ * Returns the validity in seconds of the first certificate, which is the issued certificate.
+ * Validation has already parsed it.
  */
 function validSeconds(base64: string): number {
   const [first] = decodePem(Buffer.from(base64, 'base64').toString('latin1'))

@@ -27,7 +27,10 @@ export class RequestLifecycle {
   readonly auditId: string
   readonly startMs: number
   readonly ownUser: User | undefined
-  /** Time on the monotonic clock that a stage read last. Stages that do not wait reuse it. */
+  /**
+   * Time on the monotonic clock that a stage has read most recently. Stages that do not wait use
+   * this time instead of reading the clock.
+   */
   nowMs: number
   /** CORS headers for a request that a browser sends for a page from another origin. */
   corsHeaders: Headers | undefined
@@ -42,7 +45,10 @@ export class RequestLifecycle {
   audited: AuditedRequest | undefined
   /** Flow of the request in API Priority and Fairness. Undefined if the request has no flow. */
   flow: Flow | undefined
-  /** Seats of the request in its priority level, or its slot among the requests in flight. */
+  /**
+   * Seats of the request in its priority level or, without API Priority and Fairness, its slot
+   * among the requests in flight.
+   */
   seat: RequestSlot | undefined
   /**
    * Measures the request for metrics. Undefined if the request was rejected before it was handled.
@@ -93,7 +99,7 @@ export class RequestLifecycle {
 }
 
 /**
- * One stage of the pipeline. To reject a request, it throws an error or returns a promise that
- * rejects. It returns a promise only if the request has to wait.
+ * One stage of the pipeline. To reject a request, the stage throws an error or returns a promise
+ * that rejects. It returns a promise only if the request has to wait.
  */
 export type Stage = (life: RequestLifecycle) => Promise<void> | void

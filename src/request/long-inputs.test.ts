@@ -1,6 +1,6 @@
 /**
- * Inputs that are within the size limits of a request, but took at least quadratic time to process
- * in earlier versions. Each of them must be processed in linear time.
+ * Tests that inputs within the size limits of a request are processed in linear time. In earlier
+ * versions, each of these inputs took at least quadratic time.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -37,8 +37,8 @@ import { matchesFormat } from '../objects/schema/structural/formats.ts'
 const HEADER_CHARACTERS = 1_000_000
 const BODY_CHARACTERS = 3_000_000
 /**
- * Limit of CPU time. It is generous, because other processes run on the machine. A few passes over
- * the whole input are acceptable, but one pass per character is not.
+ * Maximum CPU time. The limit is generous, because other processes run on the machine. A few passes
+ * over the whole input are acceptable, but one pass per character is not.
  */
 const CPU_MS_MAX = 3_000
 
@@ -46,7 +46,7 @@ const attempt = (run: () => unknown) => (): void => {
   try {
     run()
   } catch {
-    // The input may be rejected, because only the time is tested.
+    // It is acceptable that the input is rejected, because only the time is tested.
   }
 }
 

@@ -10,8 +10,8 @@ import { isCode } from '../storage/errors.ts'
 import type { ObjectStore } from '../storage/store.ts'
 
 /**
- * Number of attempts of a create, each with the latest parents. A parent that changes this often
- * while one object is stored is being written without pause.
+ * Maximum number of attempts of a create, each with the latest parents. If all attempts fail, a
+ * parent is being changed without pause.
  */
 const TRIES = 10
 

@@ -1,7 +1,7 @@
 /**
  * The handler chain: the ordered list of stages through which every request passes, like
- * kube-apiserver's filters. An error in a stage is converted to a response: a Status, or a line of
- * text.
+ * kube-apiserver's filters. An error in a stage is converted to a response, which is a Status or a
+ * line of text.
  */
 import type { Authenticate } from '../access/authentication/authenticate.ts'
 import type { Authorize } from '../access/authorization/authorizer.ts'
@@ -45,7 +45,10 @@ export type PipelineOptions = {
   readonly log: Log
   readonly newAuditId: () => string
   readonly server: ServerPhase
-  /** Handles cross-origin requests from browsers. Undefined if no other origins are allowed. */
+  /**
+   * Handles requests of browsers for pages from other origins. Undefined if no other origins are
+   * allowed.
+   */
   readonly cors: Cors | undefined
   /** Headers of every response, except for rejections during shutdown. */
   readonly constantHeaders: Headers
@@ -69,7 +72,7 @@ export function createPipeline(options: PipelineOptions): Handler {
   const { monotonicMs } = clock
   const headers = new ResponseHeaders(options.constantHeaders)
   // A stage that rejects requests of authenticated users must come after `beginAudit`, because
-  // rejections before it are not audited.
+  // requests that are rejected earlier are not audited.
   const stages: readonly Stage[] = [
     refuseWhileLeaving(options.server),
     allowOrigins(options.cors, headers.withoutFlow),
@@ -139,8 +142,8 @@ function run(
 }
 
 /**
- * Returns the audit ID that the client sent, or an empty string. Node joins repeated headers with a
- * comma and a space. Only the first value is used.
+ * Returns the audit ID that the client sent, or an empty string. If the header is repeated, Node
+ * joins its values with a comma and a space, and only the first value is used.
  */
 const givenAuditId = ({ headers }: ApiRequest): string =>
   firstHeader(headers, 'audit-id')?.split(', ', 1)[0] ?? ''

@@ -1,6 +1,6 @@
 /**
- * Access to the objects of each resource. It is created when it is first used, and released with
- * the resource.
+ * Access to the objects of each resource. The access is created when it is first used, and released
+ * when the resource is removed.
  */
 import type { Admission } from '../admission/admission.ts'
 import { isTerminatingNamespace } from '../admission/namespace-lifecycle.ts'
@@ -67,8 +67,8 @@ export type ResourceAccessOptions = {
   readonly registry: Registry
   readonly storage: {
     /**
-     * Cache of the main database, which contains all custom resources. It also stores items derived
-     * from cached objects, such as converted objects.
+     * Cache of the main database, which contains all custom resources. The cache also stores items
+     * derived from cached objects, such as converted objects.
      */
     readonly cache: Cache
     /** Returns the cache of the database that stores a resource. */
@@ -137,13 +137,13 @@ export class ResourceAccess {
   /**
    * Returns the resources to load into the cache at startup: built-in resources, each in its newest
    * served version. Custom resources are left out, because there can be thousands that are never
-   * requested. Events are left out because they are numerous, and kube-apiserver does not cache
-   * them either.
+   * requested. Events are left out because they are numerous. kube-apiserver does not cache Events
+   * either.
    */
   fillable(): Fillable[] {
     const newest = new Map<Key, Resource>()
     for (const resource of this.#options.registry.all()) {
-      // The initial loading of the cache counts the objects in the main database, so resources in
+      // The initial loading of the cache counts only objects in the main database, so resources in
       // other databases are left out.
       if (
         resource.isCustom ||
@@ -290,9 +290,9 @@ export class ResourceAccess {
   }
 
   /**
-   * Returns the store of a resource. It creates an object only while its namespace and its
-   * definition exist. They are in the main database, so resources in another database do not get
-   * this check: a transaction cannot compare keys of two databases.
+   * Returns the store of a resource. The store creates an object only while its namespace and its
+   * definition exist. Both are in the main database. For resources in another database, this is not
+   * checked, because a transaction cannot compare keys of two databases.
    */
   #storeOf(resource: Resource, keys: ResourceKeys): ObjectStore {
     const { config, storage } = this.#options
@@ -345,8 +345,8 @@ export class ResourceAccess {
     const kind = {
       kind: resource.kind,
       apiVersion: apiVersionOf(resource),
-      // Load the schema when the first object is read. Most kinds have no objects, and loading all
-      // schemas would take milliseconds and megabytes.
+      // Load the schema only when the first object is read. Most kinds have no objects, and loading
+      // all schemas would take milliseconds and megabytes.
       get schema() {
         return resource.shape
       },
@@ -385,8 +385,8 @@ const definitions = {
 } as const
 
 /**
- * Defers `make` until the first value. Most resources are never watched, and a metric is permanent
- * once it is created.
+ * Creates a metric when it gets its first value. Most resources are never watched, and a metric is
+ * permanent once it is created.
  */
 function lazily<T>(make: () => (value: T) => void): (value: T) => void {
   let made: ((value: T) => void) | undefined

@@ -19,7 +19,10 @@ export type ResourceRequest = {
   readonly name: string
   /** Subresource in the path. Empty for the object itself. */
   readonly subresource: string
-  /** Representation of objects at the path. Undefined for the objects themselves. */
+  /**
+   * The view that the path selects, such as a Scale. Undefined if the path selects the objects
+   * themselves.
+   */
   readonly view: View | undefined
   readonly user: User
   readonly context: RequestContext

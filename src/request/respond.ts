@@ -36,7 +36,7 @@ export type RespondOptions = {
   readonly verbosity: Verbosity
 }
 
-/** Completes a response. `error` is the reason why the request failed, if it failed. */
+/** Completes a response. `error` is the reason if the request failed. */
 type Respond = (
   life: RequestLifecycle,
   answered: ApiResponse,
@@ -47,8 +47,8 @@ export const createRespond =
   (options: RespondOptions): Respond =>
   (life, answered, error) => {
     const { audit, clock, headers, flowControl } = options
-    // Reading the clock takes as long as some stages, so one timestamp is used for everything that
-    // ends here.
+    // Read the clock only once for everything that ends here, because reading it takes as long as
+    // some stages.
     const nowMs = clock.monotonicMs()
     const counted = countWatch(life, life.measured?.answer(answered) ?? answered, flowControl)
     life.contextIfAny?.end()
@@ -173,7 +173,7 @@ function placeOf(
 /**
  * Whether a response counts as in flight until its client has read it. In kube-apiserver, the
  * handler of a short response ends as soon as the response is written, even if the client does not
- * read it. A longer response can keep a whole list in memory.
+ * read it. A longer response can retain a whole list in memory.
  */
 function isLong(response: ApiResponse): boolean {
   if (!('body' in response)) return false
@@ -224,8 +224,8 @@ function endAudit(
 ): MaybePromise<ApiResponse> {
   const { audited, info, contextIfAny } = life
   if (audited !== undefined) return audited.answered(response, outcome)
-  // If the request was authenticated and has no event, the audit policy has excluded it. A request
-  // whose path cannot be parsed is not audited either.
+  // If the request was authenticated and has no audit event, the audit policy has excluded the
+  // request. A request whose path cannot be parsed is also not audited.
   if (contextIfAny?.caller !== undefined || info === undefined) return response
   const begun = audit.begin(arrivalOf(life, info, outcome.nowMs), undefined)
   return begun?.refused(response, outcome) ?? response

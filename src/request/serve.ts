@@ -77,8 +77,8 @@ function answerOf(
 }
 
 /**
- * Serves a document. As in kube-apiserver, the audit log records discovery documents as JSON, like
- * objects, whatever media type the client accepts.
+ * Serves a document. As in kube-apiserver, the audit log records discovery documents as JSON. It
+ * does so even if the client accepts another media type.
  */
 async function document(
   { request, context, audited }: RequestLifecycle,
@@ -112,7 +112,7 @@ function accepting(request: ApiRequest, type: string): ApiRequest {
 }
 
 /**
- * Ends a request whose deadline has passed. Aborts the signal of its context, so that unfinished
+ * Ends a request whose deadline has passed. Aborts the signal of the request, so that unfinished
  * work stops, and throws a timeout error.
  */
 function timeOut(context: RequestContext): never {

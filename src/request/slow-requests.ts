@@ -64,8 +64,8 @@ export class SlowRequests {
 }
 
 /**
- * Returns the stages that took at least a millisecond. The rest of the time is the server's own
- * work, and waits that the request shared with other requests.
+ * Returns the stages that took at least a millisecond. The remaining time was spent on the server's
+ * own work, and on waits that the request shared with other requests.
  */
 function partsOf({ spent }: RequestContext, ms: number): Record<string, number> {
   const named = {

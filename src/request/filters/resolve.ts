@@ -1,6 +1,6 @@
 /**
  * The router: maps path segments and method to a resource and a verb. As in kube-apiserver, it
- * first checks whether the path exists, then whether the path supports the method, and then whether
+ * checks first whether the path exists, then whether the path supports the method, and then whether
  * the names in the path are valid.
  */
 import type { ResourceInfo } from '../../api/context.ts'
@@ -73,8 +73,8 @@ function findPlace(
   registry: Registry,
 ): ResourceTarget | undefined {
   const [first = '', second = '', third = ''] = segments
-  // This must find the same namespace and resource as request-info.ts, because the RequestInfo was
-  // authorized. `namespaces/x/status` is not a resource in the namespace, even if more segments
+  // This code must find the same namespace and resource as request-info.ts, because the RequestInfo
+  // was authorized. `namespaces/x/status` is not a resource in the namespace, even if more segments
   // follow.
   const isInside =
     first === 'namespaces' && segments.length > 2 && !namespaceSubresources.has(third)
@@ -108,14 +108,14 @@ const hasBuiltIn = (registry: Registry, group: string): boolean =>
  * router with different error messages.
  */
 function resolveCustom(place: ResourceTarget, info: ResourceInfo, sent: string): Route {
-  // This router uses the verb of RequestInfo, which is the same for HEAD and GET. The router of
-  // built-in resources uses the method, and does not support HEAD.
+  // The router of custom resources uses the verb of RequestInfo, which is the same for HEAD and
+  // GET. The router of built-in resources uses the method, and does not support HEAD.
   const method = sent === 'HEAD' ? 'GET' : sent
   const { resource, scope, namespace, name, subresource, view, isNamed } = place
   const isWatch = info.isWatchPath || info.verb === 'watch'
   if (isWatch && sent === 'HEAD') throw noSuchMethod()
-  // The executed verb must be the authorized one. On the deprecated watch paths, it is always
-  // watch, regardless of the method.
+  // The verb that is executed must be the authorized verb. For the deprecated watch paths, the verb
+  // is always watch, regardless of the method.
   const verb = info.isWatchPath
     ? 'watch'
     : method === 'POST' && isNamed
@@ -163,13 +163,13 @@ function verbsAt(
     return resource.subresources.find(({ name }) => name === subresource)?.verbs ?? none
   if (scope === 'all-namespaces') return verbs.filter((verb) => verb === 'list' || verb === 'watch')
   const own = isNamed ? objectVerbs : collectionVerbs
-  // limit: there are ten verbs, so each search is short
+  // limit: there are ten verbs, so each search is short.
   return verbs.filter((verb) => own.includes(verb))
 }
 
 /**
- * Returns the verb of a method on a collection or an object, or undefined if the method is not
- * supported there.
+ * Returns the verb of a method on a collection or an object, or undefined if the collection or the
+ * object does not support the method.
  */
 function verbFor(
   method: string,

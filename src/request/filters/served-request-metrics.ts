@@ -39,13 +39,13 @@ const labelsWithDryRun = [
   'version',
 ]
 
-/** Series of one kind of request. They are looked up only once. */
+/** Metric series of one kind of request. They are looked up only once. */
 export type RequestSeries = {
   readonly seconds: Distribution
   readonly sliSeconds: Distribution
   /**
-   * Like `sliSeconds`, under its former name. Hidden unless --show-hidden-metrics-for-version is
-   * set.
+   * Like `sliSeconds`, but under its former name. This metric is hidden unless
+   * --show-hidden-metrics-for-version is set.
    */
   readonly sloSeconds: Distribution
   /**

@@ -7,7 +7,7 @@ test('warnings are quoted, and a warning that could end the header is not sent',
   assert.deepEqual(headers, ['299 - "plain"', '299 - "say \\"x\\" \\\\"', '299 - "Ã©"'])
 })
 
-test('if the warnings are too long, each is truncated, and those beyond the limit are dropped', () => {
+test('if the warnings are too long, each of them is truncated, and warnings beyond the limit are dropped', () => {
   const headers = warningHeaders(Array.from({ length: 20 }, (_, at) => `${at} `.padEnd(1000, 'x')))
   assert.equal(headers.length, 16)
   assert.ok(headers.every((header) => header.length === 256 + '299 - ""'.length))
@@ -24,7 +24,7 @@ test('all warnings before the one that exceeds the limit are sent', () => {
   assert.equal(warningHeaders([...short, ...short.slice(0, 9), 'x'.repeat(5000), 'y']).length, 410)
 })
 
-test('the limit applies to code points, and warnings with control characters beyond ASCII are not sent', () => {
+test('the length limit of warnings counts code points, and warnings with control characters beyond ASCII are not sent', () => {
   assert.equal(warningHeaders(['\u{1f600}'.repeat(4096)])[0]?.length, 4 * 4096 + '299 - ""'.length)
   assert.deepEqual(warningHeaders(['a\u0085', 'b']), ['299 - "b"'])
 })

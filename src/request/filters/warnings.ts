@@ -4,8 +4,8 @@
  */
 
 /**
- * Limit for the length of all warnings together, as in kube-apiserver. If it is exceeded, each
- * warning is truncated.
+ * Maximum total length of all warnings, as in kube-apiserver. If it is exceeded, each warning is
+ * truncated.
  */
 const TEXT_RUNES_MAX = 4096
 const CUT_RUNES = 256
@@ -14,8 +14,8 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   const headerOf = headerBy(agent)
   const beyond = firstBeyond(texts)
   if (beyond === -1) return texts.filter(isSendable).map(headerOf)
-  // All warnings up to the first one that exceeds the limit are truncated and sent. Later ones are
-  // sent only while the total length of the truncated warnings is below the limit.
+  // All warnings up to the first one that exceeds the limit are truncated and sent. Later warnings
+  // are sent only while the total length of the truncated warnings is below the limit.
   const headers: string[] = []
   let runes = 0
   for (const [at, text] of texts.entries()) {
@@ -31,8 +31,8 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
 }
 
 /**
- * Returns the index of the warning with which the total length exceeds the limit, or -1 if it does
- * not.
+ * Returns the index of the warning with which the total length exceeds the limit, or -1 if the
+ * limit is not exceeded.
  */
 function firstBeyond(texts: readonly string[]): number {
   let runes = 0

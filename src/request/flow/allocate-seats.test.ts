@@ -5,7 +5,7 @@ import { allocateSeats } from './allocate-seats.ts'
 const close = (one: number | undefined, other: number): void =>
   assert.ok(Math.abs((one ?? Number.NaN) - other) < 1e-6, `${one} is not ${other}`)
 
-test('if no bound takes effect, each priority level gets the same multiple of its target', () => {
+test('if no bound takes effect, each priority level gets the same multiple of its target number of seats', () => {
   const found = allocateSeats(30, [
     { target: 10, min: 0, max: 100 },
     { target: 5, min: 0, max: 100 },
@@ -31,7 +31,7 @@ test('bounds are respected, and the other priority levels share the remaining se
   close(low?.seats[1], 5)
 })
 
-test('a priority level with a target of zero still gets some of the remaining seats', () => {
+test('a priority level with a target of zero seats still gets some of the remaining seats', () => {
   const found = allocateSeats(10, [
     { target: 0, min: 0, max: 100 },
     { target: 0, min: 0, max: 100 },
@@ -39,7 +39,7 @@ test('a priority level with a target of zero still gets some of the remaining se
   close(found?.seats[0], 5)
 })
 
-test('no allocation is returned if the bounds cannot be satisfied', () => {
+test('no division of the seats is returned if the bounds cannot be satisfied', () => {
   assert.equal(allocateSeats(10, [{ target: 20, min: 11, max: 30 }]), undefined)
   assert.equal(allocateSeats(10, [{ target: 1, min: 0, max: 9 }]), undefined)
   assert.deepEqual(allocateSeats(10, [{ target: 10, min: 10, max: 30 }])?.seats, [10])

@@ -8,7 +8,9 @@ export type Want = { readonly target: number; readonly min: number; readonly max
 
 export type Allocation = {
   readonly seats: readonly number[]
-  /** The multiple of its target that each priority level gets, within its bounds. */
+  /**
+   * The multiple of its target number of seats that each priority level gets, within its bounds.
+   */
   readonly fairFraction: number
 }
 
@@ -41,9 +43,9 @@ type Problem = {
 }
 
 /**
- * Returns the fraction at which all seats are allocated. The number of seats increases with the
- * fraction, and is linear between two fractions at which a priority level reaches one of its
- * bounds.
+ * Returns the fraction at which all seats are allocated. The number of allocated seats increases
+ * with the fraction. It is linear between two fractions at which a priority level reaches one of
+ * its bounds.
  */
 function fractionOf(total: number, { wants, targets, sumAt }: Problem): number {
   const corners = wants.flatMap(({ min, max }, index) => [

@@ -190,7 +190,7 @@ const cases: readonly (readonly [
   ['a path with another verb', { subjects, paths: [onPaths('*')] }, bob, 'head /y', false],
 ]
 for (const [what, rules, who, request, isTaken] of cases) {
-  test(`${what}: "${request}" is ${isTaken ? '' : 'not '}matched`, () => {
+  test(`for ${what}, the request "${request}" is ${isTaken ? '' : 'not '}matched`, () => {
     assert.equal(takes(rules, who, request), isTaken)
   })
 }
@@ -198,7 +198,7 @@ for (const [what, rules, who, request, isTaken] of cases) {
 const found = (...schemas: readonly KubeObject[]): string | undefined =>
   classifierOf(...schemas).classify(bob, infoOf('get pods in a'))?.name
 
-test('the schema with the lowest precedence is used, and if several have it, the first one by name', () => {
+test('the flow schema with the lowest precedence number is used, and if several have this number, the first one by name', () => {
   const all = { subjects, resources: [onAll] }
   assert.equal(
     found(schema('c', 2, all), schema('b', 1, all), schema('a', 1, all), schema('d', 1, all)),
@@ -207,7 +207,7 @@ test('the schema with the lowest precedence is used, and if several have it, the
   assert.equal(found(schema('c', 0, all), schema('b', 1, all), schema('d', 1, all)), 'c')
 })
 
-test('a schema whose priority level does not exist is ignored', () => {
+test('a flow schema whose priority level does not exist is ignored', () => {
   const schemas = [schema('a', 1, { subjects, resources: [onAll] })].map(readSchema)
   assert.equal(
     new Classifier(schemas, () => undefined).classify(bob, infoOf('get pods in a')),
@@ -222,7 +222,7 @@ test('a request that no rule matches belongs to the catch-all flow schema', () =
   assert.equal(classifier.classify(bob, infoOf('get pods in a'))?.name, 'catch-all')
 })
 
-test('a cached user is classified in the same way as one that is not cached', () => {
+test('a cached user is classified in the same way as a user that is not cached', () => {
   const classifier = classifierOf(
     schema('named', 1, { subjects: [person('user-1')], resources: [onAll] }),
     schema('all', 2, { subjects: [person('*')], resources: [onAll] }),
@@ -233,7 +233,7 @@ test('a cached user is classified in the same way as one that is not cached', ()
     groups: bob.groups,
   }))
   for (let round = 0; round < 4; round++) {
-    // In even rounds the users alternate. In odd rounds each user occurs three times in a row.
+    // In even rounds, the users alternate. In odd rounds, each user occurs three times in a row.
     for (const who of round % 2 === 0 ? users : users.flatMap((one) => [one, one, one])) {
       const expected = who.name === 'user-1' ? 'named' : 'all'
       assert.equal(classifier.classify(who, infoOf('get pods in a'))?.name, expected)

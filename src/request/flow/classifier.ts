@@ -4,14 +4,14 @@
  *
  * The rules that apply to a user are cached, because they are few and most users send many
  * requests. Requests of the same token, or of a connection with a client certificate, share one
- * user object. An impersonated user, or one authenticated by a front proxy, is a new object each
- * time and is not cached.
+ * user object. An impersonated user, or a user that a front proxy has authenticated, is a new
+ * object each time and is not cached.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import type { User } from '../../api/user.ts'
 import { type FlowRule, type FlowSchema, isFor, takes } from './flow-schema.ts'
 
-/** A schema, with the flow of type `T` that belongs to it. */
+/** A schema, and the flow of its requests, which has the type `T`. */
 type Entry<T> = { readonly schema: FlowSchema; readonly flow: T }
 
 /** A rule that applies to a user. */
@@ -20,8 +20,8 @@ type Rule<T> = { readonly rule: FlowRule; readonly flow: T }
 const catchAll = 'catch-all'
 
 /**
- * Number of recently seen users to remember. A user that is seen again while it is in this list is
- * cached.
+ * Number of recent users that are remembered. If a remembered user sends another request, the rules
+ * of the user are cached.
  */
 const NEWCOMERS = 8
 
@@ -37,8 +37,8 @@ export class Classifier<T> {
   #lastRules: readonly Rule<T>[] = []
 
   /**
-   * `flowOf` returns undefined if the priority level of the schema does not exist. The schema is
-   * then ignored.
+   * Creates a classifier. `flowOf` returns undefined if the priority level of the schema does not
+   * exist. The schema is then ignored.
    */
   constructor(schemas: Iterable<FlowSchema>, flowOf: (schema: FlowSchema) => T | undefined) {
     this.#entries = [...schemas]
@@ -53,8 +53,8 @@ export class Classifier<T> {
   }
 
   /**
-   * Returns the flow of a request. A request that no rule matches gets that of the `catch-all`
-   * schema. Undefined if `catch-all` does not exist.
+   * Returns the flow of a request. If no rule matches the request, returns the flow of the
+   * `catch-all` schema. Returns undefined if `catch-all` does not exist.
    */
   classify(user: User, info: RequestInfo): T | undefined {
     for (const { rule, flow } of this.#rulesOf(user)) if (takes(rule, info)) return flow

@@ -12,7 +12,7 @@ export type DumpTime = { readonly wallMs: number; readonly monotonicMs: number }
 
 const pages = '/debug/api_priority_and_fairness/'
 
-/** Returns the dump page at a path, or undefined if the path is not that of a dump page. */
+/** Returns the dump page at a path, or undefined if there is no dump page at this path. */
 export function dumpFlows(
   path: string,
   query: URLSearchParams,
@@ -81,7 +81,8 @@ const queueColumns = [
 
 /**
  * Returns a row for each queue that has requests. kube-apiserver has a row for each configured
- * queue. Here, empty queues do not exist, because a priority level can have millions of queues.
+ * queue. Keelson does not create empty queues, because a priority level can have millions of
+ * queues.
  */
 const queueRows = ({ spec, queues }: Level): string[][] =>
   queues.queues().map((queue) => {
@@ -181,7 +182,8 @@ const CELL_MAX = 256
 
 /**
  * Formats a table. Each cell except the last is followed by a comma and spaces, so that columns are
- * aligned. There can be thousands of rows, so they are formatted in slices.
+ * aligned. There can be thousands of rows, so they are formatted in slices, between which the event
+ * loop runs other work.
  */
 async function table(
   header: readonly string[],

@@ -172,7 +172,7 @@ test('lists acquire seats according to the number of objects that they read', ()
   assert.equal(widest.seats, 10)
 })
 
-test('each column of a dump is as wide as its widest cell', async () => {
+test('each column of a flow control dump is as wide as its widest cell', async () => {
   using world = new FlowControlFixture({ seats: 1 })
   for (let at = 0; at < 40; at++)
     void world.enter(at === 5 ? 'x'.repeat(50_000) : `user-${at % 3}\n`)

@@ -1,8 +1,9 @@
 /**
- * API Priority and Fairness: determines which requests are executed, queued, or rejected. Flow
- * schemas classify a request. It acquires seats of its priority level, or waits for them in one of
- * the queues of its flow. With its seats, it starts in the next tick of the event loop that has
- * capacity.
+ * API Priority and Fairness: determines which requests are executed, queued, or rejected.
+ *
+ * Flow schemas classify a request. The request acquires seats of its priority level, or waits for
+ * seats in one of the queues of its flow. As soon as it has its seats, it starts in the next tick
+ * of the event loop that has capacity.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { overloaded } from '../../api/errors.ts'
@@ -27,15 +28,18 @@ import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { WatchCounts } from './watch-counts.ts'
 import { type CountObjects, estimateWork } from './work-estimate.ts'
 
-/** Interval at which seats are divided again, as in kube-apiserver. */
+/**
+ * Interval at which the seats are divided among the priority levels again, as in kube-apiserver.
+ */
 const DIVIDE_MS = 10_000
 /** Maximum time that a request waits for seats, as a share of its timeout. */
 const WAIT_SHARE = 1 / 4
 /** Maximum time that a request waits for seats. */
 const WAIT_MS_MAX = 60_000
 /**
- * Maximum number of cached hands (sets of queues) per schema. Without a cache, computing the hash
- * of a flow for each request would take longer than the rest of flow control.
+ * Maximum number of cached hands per schema. A hand is the set of queues that a flow can use.
+ * Without a cache, computing the hash of a flow for each request would take longer than the rest of
+ * flow control.
  */
 const HANDS_MAX = 1000
 
@@ -63,7 +67,7 @@ export type FlowControlOptions = {
 export type FlowControlRequest = {
   readonly user: User
   readonly info: RequestInfo
-  /** Total time that the request may take. Infinity means that there is no limit. */
+  /** Maximum duration of the request. Infinity means that there is no limit. */
   readonly timeoutMs: number
   /** The current time, on the monotonic clock. */
   readonly nowMs: number
@@ -80,7 +84,8 @@ export type EnteringRequest = {
   /** Signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal
   /**
-   * Identifies the connection. If the schema does not distinguish flows, connections take turns.
+   * An object that identifies the connection. If the schema does not distinguish flows, connections
+   * take turns.
    */
   readonly connection?: unknown
 }
@@ -92,18 +97,18 @@ export class FlowControl implements Disposable {
   readonly #watches = new WatchCounts()
   readonly #scheduler: TickScheduler
   readonly #heldRefusals = new HeldRefusals()
-  /** Metrics of the flow of the last request. */
+  /** Metric series of the flow of the last request. */
   #lastSeries: FlowSeries | undefined
   #lastDistinguisher = ''
   /**
-   * Classifier for the current schemas. Undefined after a change of schemas or priority levels,
-   * until the next request.
+   * Classifier for the current schemas. Undefined from a change of schemas or priority levels until
+   * the next request.
    */
   #classifier: Classifier<Flow> | undefined
   #shown: readonly Flow[] = []
   readonly #dividing: Timer
   readonly #own: FlowSeries
-  /** Hand of requests whose schema does not distinguish flows. */
+  /** The hand of requests whose schema does not distinguish flows. It has only one queue. */
   readonly #onlyQueue = new Hand([0])
 
   constructor(options: FlowControlOptions) {
@@ -113,7 +118,7 @@ export class FlowControl implements Disposable {
     this.#scheduler = new TickScheduler({ defer: time.defer, shortensContended: true })
     this.#own = metrics.flows.series('exempt', 'exempt')
     this.#dividing = time.every(DIVIDE_MS, () => {
-      // `#latest` applies pending changes, which also divides the seats.
+      // `#latest` applies pending changes, and then divides the seats again.
       if (this.#classifier === undefined) this.#latest()
       else this.#levels.divide()
     })
@@ -161,8 +166,8 @@ export class FlowControl implements Disposable {
   }
 
   /**
-   * Counts one of the server's own requests. They never wait, because other requests might be
-   * waiting for them.
+   * Counts a request that the server sends to itself. Such requests never wait, because other
+   * requests might be waiting for them.
    */
   countOwn(): void {
     this.#own.dispatched.value++
@@ -187,8 +192,8 @@ export class FlowControl implements Disposable {
       work,
       asked: entering,
     })
-    // Exempt requests hold no seats while they wait only for a tick, because these seats would be
-    // taken from the other priority levels.
+    // An exempt request holds no seats while it only waits for the next tick. Otherwise, these
+    // seats would be taken from the other priority levels.
     if (isExempt) return this.#begin(seat, entering, isWrite)
     const outcome = level.queues.enter(
       seat,
@@ -228,7 +233,7 @@ export class FlowControl implements Disposable {
       return flow
     })
     for (const { schema } of this.#shown) {
-      // limit: there are few FlowSchemas, because only administrators create them
+      // limit: there are few FlowSchemas, because only administrators create them.
       const isShown = shown.some(
         (flow) => flow.schema.name === schema.name && flow.schema.level === schema.level,
       )
@@ -264,7 +269,10 @@ export class FlowControl implements Disposable {
     return work
   }
 
-  /** Returns the hand of a flow. All requests of the flow share one object. */
+  /**
+   * Returns the hand of a flow, which is the set of its queues. All requests of the flow share one
+   * object.
+   */
   #handOf({ schema, level, hands }: Flow, distinguisher: string): Hand {
     const key = boundedKey(distinguisher)
     const known = hands.get(key)
@@ -275,7 +283,7 @@ export class FlowControl implements Disposable {
         ? this.#onlyQueue
         : handOf(hashOfFlow(schema.name, distinguisher), queuing)
     if (hands.size >= HANDS_MAX) hands.clear()
-    // The key might be a slice of a path, so copy it.
+    // Copy the key, because it might be a slice of a long path.
     hands.set(ownText(key), hand)
     return hand
   }
@@ -293,8 +301,8 @@ export class FlowControl implements Disposable {
     return new Promise((resolve) =>
       this.#scheduler.enqueue({
         group: level,
-        // The scheduler lets flows take turns, not queues: several flows share a queue, and a flow
-        // must not wait for another one.
+        // The scheduler lets flows take turns, not queues. Several flows can share a queue, and a
+        // flow must not wait for another flow.
         flow: distinguisher === '' ? request.connection : `${series.schema}/${distinguisher}`,
         weight,
         start: () => {
@@ -404,8 +412,8 @@ export class Seat extends FlowRequest {
   }
 
   /**
-   * Releases the seats while a response is being written, because its client reads so slowly that
-   * the server has almost nothing to do.
+   * Releases the seats while a response is being written. Called when the client reads so slowly
+   * that the server has almost nothing to do.
    */
   stall(): void {
     this.leave()

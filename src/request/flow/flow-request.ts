@@ -6,11 +6,11 @@ import type { Hand } from './shuffle-sharding.ts'
 
 /** Estimated cost of a request. */
 export type Work = {
-  /** Seats while the request is executed. */
+  /** Number of seats that the request holds while it is executed. */
   readonly initialSeats: number
   /**
-   * Seats that are held for `lingerMs` after the response, while watches of the written object are
-   * notified.
+   * Number of seats that the request holds for `lingerMs` after the response, while watches of the
+   * written object are notified.
    */
   readonly finalSeats: number
   readonly lingerMs: number
@@ -22,8 +22,8 @@ export const oneSeat: Work = { initialSeats: 1, finalSeats: 0, lingerMs: 0 }
 export type RequestOrigin = { readonly user: Pick<User, 'name'>; readonly info: RequestInfo }
 
 /**
- * State of a request. In the state `lingering`, the response has been sent, but the seats are not
- * free yet.
+ * State of a request. `lingering` means that the response has been sent, but the seats are not free
+ * yet.
  */
 export type FlowState = 'new' | 'waiting' | 'executing' | 'lingering' | 'over'
 
@@ -39,8 +39,8 @@ export class FlowRequest {
   readonly distinguisher: string
   readonly asked: RequestOrigin
   /**
-   * Estimated cost of the request. It is replaced if the priority level has fewer seats when the
-   * request starts than when it arrived.
+   * Estimated cost of the request. The estimate is replaced if the priority level has fewer seats
+   * when the request starts than when it arrived.
    */
   work: Work
   state: FlowState = 'new'
@@ -48,21 +48,24 @@ export class FlowRequest {
   arrivedMs = 0
   startedMs = 0
   endedMs = 0
-  /** Progress of the priority level when the request arrived. */
+  /** Progress of the priority level (see queue-set.ts) when the request arrived. */
   arrivedR = 0
   queue: Queue | undefined
-  /** Hand of the request's flow: the queues that the flow can use. It identifies the flow. */
+  /**
+   * The hand of the request's flow: the set of queues that the flow can use. The object also
+   * identifies the flow.
+   */
   hand: Hand | undefined
   /**
    * Whether the request has taken longer than estimated. Its queue is then charged for the
    * additional time.
    */
   isOverdue = false
-  /** Called when a request that had to wait acquires its seats. */
+  /** Called when a request that had to wait gets its seats. */
   onSeated: (() => void) | undefined
   /**
-   * Neighbors of the request in a linked list: that of the requests waiting in its queue or, after
-   * it has started, that of the executing requests.
+   * Neighbors of the request in a linked list. This is the list of waiting requests in its queue
+   * or, after the request has started, the list of executing requests.
    */
   before: FlowRequest | undefined
   after: FlowRequest | undefined
@@ -75,8 +78,8 @@ export class FlowRequest {
   }
 
   /**
-   * Number of seats that the request holds for its whole duration: that of the phase (execution or
-   * lingering) that needs more.
+   * Number of seats that the request holds for its whole duration. This is the larger one of the
+   * numbers for execution and for lingering.
    */
   get seats(): number {
     return Math.max(this.work.initialSeats, this.work.finalSeats)
@@ -92,8 +95,8 @@ export class FlowRequest {
 }
 
 /**
- * Requests in the order of their arrival. This is a linked list from which any request can be
- * removed. It allocates no memory, because a request is in only one list at a time.
+ * Requests in the order of their arrival. The requests form a linked list, from which any request
+ * can be removed. The list allocates no memory, because a request is in only one list at a time.
  */
 export class RequestLine {
   first: FlowRequest | undefined
@@ -135,13 +138,16 @@ export type Requests = Iterable<FlowRequest> & { readonly length: number }
 export class Queue {
   readonly index: number
   /**
-   * Progress of the priority level at which the next request would start if every queue always got
-   * exactly its share.
+   * Progress of the priority level at which the next request would start if each queue had always
+   * got exactly its share.
    */
   nextR = 0
   seatsInUse = 0
   readonly #waiting = new RequestLine()
-  /** Executing requests in the order in which they started. Overdue requests come first. */
+  /**
+   * Executing requests in the order in which they started. Those that have taken longer than
+   * estimated come first.
+   */
   readonly #executing = new RequestLine()
   /** The first request in `#executing` that is not overdue. */
   #young: FlowRequest | undefined
@@ -191,18 +197,18 @@ export class Queue {
     this.#executing.remove(request)
     if (request.isOverdue) this.#countOverdue(request, -1)
     if (this.#executing.length > 0) return
-    // Reset the sums, so that rounding errors do not accumulate.
+    // No request is executing, so reset the sums. Otherwise, rounding errors would accumulate.
     this.#overdueSeats = 0
     this.#overdueSince = 0
   }
 
   /**
-   * Returns the progress at which the next request would start. It includes the time by which
-   * executing requests have exceeded their estimate.
+   * Returns the progress at which the next request would start. The result includes the time by
+   * which executing requests have exceeded their estimate.
    *
-   * kube-apiserver charges the queue for this time only when the requests end. There, a queue whose
-   * requests take several seconds gets more than its share in the meantime, and a queue with
-   * occasional requests has to wait.
+   * kube-apiserver charges the queue for this time only when the requests end. Until then, a queue
+   * whose requests take several seconds gets more than its share, and a queue with occasional
+   * requests has to wait.
    */
   startR(nowMs: number): number {
     this.#age(nowMs)
@@ -242,7 +248,7 @@ export class Queue {
 }
 
 /**
- * Assumed duration of a request. It is kube-apiserver's estimate, so that both servers schedule
+ * Assumed duration of a request. kube-apiserver uses the same estimate, so both servers schedule
  * requests in the same order.
  */
 export const ESTIMATED_MS = 3

@@ -15,10 +15,10 @@ const lengthBounds = [0, 10, 25, 50, 100, 250, 500, 1000]
 const seatBounds = [1, 2, 4, 10]
 const watchBounds = [0, 1, 10, 100, 1000, 10_000]
 
-/** Reason why a request is rejected. It is a metric label. */
+/** Reason why a request is rejected. Metrics have a label with this reason. */
 export type RefusalReason = 'queue-full' | 'concurrency-limit' | 'time-out'
 
-/** Series of one flow schema at one priority level. */
+/** Metric series of one flow schema at one priority level. */
 export type FlowSeries = {
   readonly schema: string
   readonly level: string
@@ -91,7 +91,7 @@ export class FlowSchemaMetrics {
   }
 }
 
-/** Numbers of requests, and of the seats that they hold or for which they wait. */
+/** Numbers of requests, of the seats that they hold, and of the seats for which they wait. */
 type RequestCounts = {
   readonly dispatched: Counter
   readonly refused: Counter
@@ -211,7 +211,10 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
   }
 }
 
-/** Creates a series when it is first needed, because even an empty series appears in the output. */
+/**
+ * Returns a function that creates a series when it is called for the first time. Even an empty
+ * series would appear in the output.
+ */
 function once<T>(create: () => T): () => T {
   let created: T | undefined
   return () => (created ??= create())

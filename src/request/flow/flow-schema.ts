@@ -52,7 +52,7 @@ type Subject =
   /** `prefix` is the prefix of the user names of all ServiceAccounts in a namespace. */
   | { readonly kind: 'accounts'; readonly prefix: string }
 
-/** A list of names. Undefined means that all names match. */
+/** A set of names. Undefined means that all names match. */
 type Names = ReadonlySet<string> | undefined
 
 type ResourceRule = {
@@ -183,7 +183,7 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
     if (subject.kind === 'accounts') {
       if (name.startsWith(subject.prefix)) return true
     } else if (subject.name === undefined) return true
-    // limit: a FlowSchema has few subjects, because only administrators write them
+    // limit: a FlowSchema has few subjects, because only administrators write them.
     else if (subject.kind === 'User' ? subject.name === name : groups.includes(subject.name))
       return true
   }
@@ -191,8 +191,8 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
 }
 
 /**
- * Whether a rule that applies to the user also applies to the request. It uses loops instead of
- * closures for speed, because several rules are checked for every request.
+ * Whether a rule that applies to the user also applies to the request. The function uses loops
+ * instead of closures for speed, because it checks several rules for every request.
  */
 export function takes({ resources, paths }: FlowRule, info: RequestInfo): boolean {
   if (info.kind === 'resource') {

@@ -6,7 +6,7 @@ import { HeldRefusals } from './held-refusals.ts'
 const refuse = (held: HeldRefusals, flow: string, times: number, atMs = 5_000): number[] =>
   Array.from({ length: times }, () => held.holdMs(flow, atMs))
 
-test('the first rejections of a flow in each second are sent immediately, and later ones with a delay', () => {
+test('the first rejections of a flow in each second are sent immediately, and later rejections are delayed', () => {
   const held = new HeldRefusals()
   const [last, ...late] = refuse(held, 'a', 22).slice(-3)
   assert.equal(last, 0)

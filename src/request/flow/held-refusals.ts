@@ -1,21 +1,21 @@
 /**
- * Determines by how much a rejection is delayed. Some clients retry immediately and ignore
- * `Retry-After`. On a single thread, rejecting them can take more time than serving all other
- * clients. With a thousand connections, such a client would fully occupy the event loop.
+ * Determines by how much a rejection is delayed.
  *
- * Therefore, responses to a flow that is rejected repeatedly are delayed, so that it retries at
- * most once per second on each of its connections.
+ * Some clients retry immediately and ignore `Retry-After`. On a single thread, rejecting them can
+ * take more time than serving all other clients. With a thousand connections, such a client would
+ * fully occupy the event loop. Therefore, if a flow is rejected repeatedly, the responses are
+ * delayed, so that the flow retries at most once per second on each of its connections.
  */
 import { boundedKey } from '../../lib/text/bounded-texts.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 
 /**
- * Maximum number of rejections of one user that are sent immediately within a second. A client that
- * respects `Retry-After`, and has at most this number of concurrent requests, gets no delayed
- * rejections.
+ * Maximum number of rejections of one user that are sent immediately within a second. If a client
+ * respects `Retry-After` and has at most this number of concurrent requests, its rejections are not
+ * delayed.
  */
 const AT_ONCE_MAX = 20
-/** Minimum delay. It equals the minimum of `Retry-After`. */
+/** Minimum delay. It equals the minimum value of `Retry-After`. */
 const HELD_MS = 1000
 /**
  * Number of different delays between the minimum and twice the minimum. With equal delays, clients
@@ -50,7 +50,7 @@ export class HeldRefusals {
     this.#second = second
     const key = boundedKey(flow)
     const count = (this.#refused.get(key) ?? 0) + 1
-    // The user name might be a slice of a longer string, so copy it.
+    // Copy the user name, because it might be a slice of a longer string.
     this.#refused.set(count === 1 ? ownText(key) : key, count)
     if (count <= AT_ONCE_MAX || this.#held >= HELD_MAX) return 0
     this.#held++

@@ -9,8 +9,8 @@ import { SeatDemand } from './seat-demand.ts'
 import { SEATS_MAX } from './work-estimate.ts'
 
 /**
- * Maximum share of a priority level's seats that a single request can take. While a request that
- * needs more seats waited for them, most seats would be unused.
+ * Maximum share of a priority level's seats that a single request can take. If a request needed
+ * more seats, most seats would be unused while it waits for them.
  */
 const REQUEST_SHARE_MAX = 0.15
 
@@ -88,9 +88,9 @@ export class Level {
    */
   get needed(): number {
     const { highWatermark, average, deviation } = this.demand
-    // Any client can send hundreds of health probes, which are answered immediately. Unlike in
-    // kube-apiserver, peaks of exempt requests are therefore limited, so that they do not take
-    // seats from other priority levels.
+    // Exempt requests include health probes, which are answered immediately and of which any client
+    // can send hundreds. Unlike in kube-apiserver, peaks of exempt requests are therefore limited.
+    // Otherwise they would take seats from other priority levels.
     if (this.spec.isExempt)
       return Math.max(this.lower, Math.min(highWatermark, Math.ceil(average + deviation)))
     return Math.max(this.lower, Math.min(this.nominal, highWatermark))
@@ -110,8 +110,8 @@ export class Level {
     series.demandHighWatermark.value = demand.highWatermark
     series.demandSmoothed.value = demand.smoothed
     const nowMs = this.#time.monotonicMs()
-    // The metrics are ratios of the level's seats. If the level has no seats, they are relative to
-    // a tenth of the server's seats instead.
+    // The metrics are ratios of the level's seats. If the level has no seats, the metrics are
+    // instead relative to a tenth of the server's seats.
     const limit = seats > 0 ? seats : Math.max(1, Math.round(serverSeats / 10))
     for (const ratio of [series.demand, series.seats, series.executing])
       ratio.setLimit(limit, nowMs)

@@ -1,7 +1,8 @@
 /**
  * All priority levels, and the division of the server's seats among them. Seats are divided by the
- * shares of the levels and, every ten seconds, by the number of seats that each level could use. A
- * level that needs fewer than its own seats lends the others, up to the limit in its object.
+ * shares of the levels and, every ten seconds, by the number of seats that each level could use. If
+ * a level needs fewer than its own seats, it lends the rest to other levels, up to the limit in its
+ * object.
  */
 import { allocateSeats } from './allocate-seats.ts'
 import { Level, type LevelOptions } from './level.ts'
@@ -62,7 +63,7 @@ export class Levels {
     this.divide()
   }
 
-  /** Ends a period, and divides the seats according to their use in it. */
+  /** Ends a period, and divides the seats according to their use in this period. */
   divide(): void {
     const { seats: serverSeats, time, metrics } = this.#options
     const nowMs = time.monotonicMs()
@@ -76,8 +77,8 @@ export class Levels {
     const needed = sum(limited.map((level) => level.needed))
     for (const level of exempt) level.setCurrent(level.needed, serverSeats)
     if (left > needed) {
-      // As in kube-apiserver, the seats of exempt requests are taken from the other priority levels
-      // only if those do not need them.
+      // As in kube-apiserver, exempt requests get the seats of other priority levels only if those
+      // levels do not need them.
       const wants = limited.map((level) => ({
         target: level.target,
         min: level.needed,

@@ -11,7 +11,7 @@ const kindBounds = [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
 
 export type RequestKind = 'mutating' | 'readOnly'
 
-/** Series of one kind of request. */
+/** Metric series of one kind of request: reads or writes. */
 export type KindSeries = {
   waiting: number
   executing: number

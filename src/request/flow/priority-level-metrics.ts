@@ -10,14 +10,14 @@ const demandBounds = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6]
 
 type Extremes = { readonly min: number; readonly max: number }
 
-/** Series of one priority level. */
+/** Metric series of one priority level. */
 export type LevelSeries = {
   readonly waiting: TimeRatio
   readonly executing: TimeRatio
   readonly seats: TimeRatio
   readonly demand: TimeRatio
   /**
-   * Sets the range of progress values at which queues start their next request. The values are
+   * Sets the minimum and the maximum progress at which queues start their next request. Both are
    * undefined if no request is waiting in a queue.
    */
   readonly nextS: (starts: Extremes | undefined, discounted: Extremes | undefined) => void

@@ -7,15 +7,15 @@ import { fieldsOf, type KubeObject, numberOf } from '../../api/object.ts'
 export type LevelSpec = {
   readonly name: string
   readonly uid: string
-  /** Whether the requests of the priority level never wait for seats. */
+  /** Whether the priority level is exempt: its requests never wait for seats. */
   readonly isExempt: boolean
   /** Share of the server's seats, relative to the shares of all priority levels. */
   readonly shares: number
-  /** Percentage of its seats that other priority levels can borrow. */
+  /** Percentage of this priority level's seats that other levels can borrow. */
   readonly lendablePercent: number
   /**
-   * Percentage of its seats that the priority level can borrow in addition. Undefined if it can
-   * borrow all seats that others lend.
+   * Percentage of this priority level's seats that it can borrow in addition to its own seats.
+   * Undefined if the level can borrow all seats that others lend.
    */
   readonly borrowingLimitPercent: number | undefined
   /**
@@ -34,8 +34,8 @@ export type Queuing = {
 const exemptName = 'exempt'
 
 /**
- * Priority levels that exist even without their objects, as in kube-apiserver, so that deleting an
- * object blocks no client.
+ * Priority levels that exist even without their objects, as in kube-apiserver. Therefore, deleting
+ * such an object does not block any client.
  */
 export const mandatoryLevels: readonly LevelSpec[] = [
   {
@@ -61,7 +61,7 @@ export const mandatoryLevels: readonly LevelSpec[] = [
 /**
  * Reads a PriorityLevelConfiguration. Returns undefined if it is inconsistent, so that it is
  * treated as absent. Validation rejects inconsistent objects, but another server might have stored
- * one.
+ * such an object.
  */
 export function readLevel({ metadata, spec }: KubeObject): LevelSpec | undefined {
   const name = metadata.name ?? ''

@@ -50,7 +50,7 @@ class QueueSetFixture {
   }
 }
 
-test('requests take seats while seats are free, then wait in the queue, and are rejected when the queue is full', () => {
+test('a request gets seats if seats are free, otherwise waits in a queue, and is rejected when the queue is full', () => {
   const world = new QueueSetFixture({ seats: 2, queuing: { queues: 1, handSize: 1, lengthMax: 2 } })
   const all = Array.from({ length: 5 }, () => world.request())
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('an exempt priority level rejects no request', () => {
   assert.equal(world.set.seatsInUse, 1000)
 })
 
-test('a request can leave its queue only while it is waiting', () => {
+test('a request can be removed from its queue only while it is waiting', () => {
   const world = new QueueSetFixture({ seats: 1, queuing: { queues: 1, handSize: 1, lengthMax: 5 } })
   const [first, second, third] = [world.request(), world.request(), world.request()]
   for (const one of [first, second, third]) world.enter(one)
@@ -99,7 +99,7 @@ test('a request can leave its queue only while it is waiting', () => {
   assert.deepEqual(world.set.totals, { dispatched: 2, refused: 1, timedOut: 1, cancelled: 0 })
 })
 
-test('a wide request waits until all of its seats are free, and no other request overtakes it', () => {
+test('a request that needs several seats waits until all of them are free, and no other request overtakes it', () => {
   const world = new QueueSetFixture({
     seats: 4,
     queuing: { queues: 1, handSize: 1, lengthMax: 10 },
@@ -127,7 +127,7 @@ test('a request that needs more seats than the priority level has starts when it
   assert.equal(world.enter(world.request()), 'waiting')
 })
 
-test('wide requests leave seats for other requests', () => {
+test('requests that need several seats leave seats for other requests', () => {
   const world = new QueueSetFixture({ seats: 16 })
   const list: Work = { initialSeats: 4, finalSeats: 0, lingerMs: 0 }
   const lists = Array.from({ length: 10 }, () => world.request(list, 'lister'))
@@ -140,7 +140,7 @@ test('wide requests leave seats for other requests', () => {
   assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
 })
 
-test('queues are charged for long requests while these run, so another flow does not wait behind many queued ones', () => {
+test('queues are charged for long requests while these are executed, so another flow does not wait behind many queued requests', () => {
   const world = new QueueSetFixture({ seats: 4 })
   const flood = Array.from({ length: 60 }, () => world.request(oneSeat, 'flood'))
   const endOne = (): void => {
@@ -162,7 +162,7 @@ test('queues are charged for long requests while these run, so another flow does
   assert.equal(polite.state, 'executing', 'it is next')
 })
 
-test('even with only one seat, a single request does not wait behind all queued requests of a busy flow', () => {
+test('even with only one seat, a single request does not wait behind all queued requests of another flow', () => {
   const world = new QueueSetFixture({ seats: 1 })
   const flood = Array.from({ length: 100 }, () => world.request(oneSeat, 'flood'))
   for (const one of flood) world.enter(one)
@@ -196,7 +196,7 @@ test('the seats of a write remain in use while many watches are notified', () =>
   assert.deepEqual([write.state, next.state], ['over', 'executing'])
 })
 
-test('adding seats starts waiting requests, and removing seats does not interrupt executing ones', () => {
+test('added seats start waiting requests, and removed seats do not interrupt executing requests', () => {
   const queuing = { queues: 1, handSize: 1, lengthMax: 10 }
   const world = new QueueSetFixture({ seats: 1, queuing })
   const all = Array.from({ length: 4 }, () => world.request())
@@ -207,7 +207,7 @@ test('adding seats starts waiting requests, and removing seats does not interrup
   assert.equal(world.set.executing, 3)
 })
 
-test('requests in the queues of a priority level are still executed after its queues are removed', () => {
+test('requests in the queues of a priority level are executed even after its queues are removed', () => {
   const world = new QueueSetFixture({ seats: 1 })
   const [first, second] = [world.request(), world.request()]
   world.enter(first)
@@ -220,7 +220,7 @@ test('requests in the queues of a priority level are still executed after its qu
   assert.ok(world.set.isIdle)
 })
 
-test('empty queues use no memory, even if the priority level has many queues', () => {
+test('empty queues use no memory, even if a priority level is configured with many queues', () => {
   const world = new QueueSetFixture({
     seats: 5,
     queuing: { queues: 10_000_000, handSize: 2, lengthMax: 50 },
@@ -274,7 +274,7 @@ function serveFor(
 /** Two flows without a common queue. */
 const apart = ['a', 'b'] as const
 
-test('a flow with many requests gets no more seats than a flow with few, if both need their share', () => {
+test('a flow with many requests gets no more seats than a flow with few requests, if both need their share', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const [busy, other] = apart
   const got = serveFor(world, 20_000, [
@@ -286,7 +286,7 @@ test('a flow with many requests gets no more seats than a flow with few, if both
   assert.ok(share > 0.45 && share < 0.55, `${share}`)
 })
 
-test('long requests are charged for their actual duration instead of the estimated one', () => {
+test('a queue is charged for the actual duration of long requests instead of the estimated duration', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const got = serveFor(world, 60_000, [
     { name: 'a', atOnce: 40, serviceMs: 100 },
@@ -296,7 +296,7 @@ test('long requests are charged for their actual duration instead of the estimat
   assert.ok(share > 0.4 && share < 0.6, `${share}`)
 })
 
-test('wide requests are charged for all of their seats', () => {
+test('a queue is charged for all seats of a request that needs several seats', () => {
   const world = new QueueSetFixture({ seats: 20 })
   const got = serveFor(world, 60_000, [
     { name: 'a', atOnce: 40, serviceMs: 10, work: { initialSeats: 5, finalSeats: 0, lingerMs: 0 } },
@@ -306,7 +306,7 @@ test('wide requests are charged for all of their seats', () => {
   assert.ok(share > 0.4 && share < 0.6, `${share}`)
 })
 
-test('a flow that needs less than its share starts its requests immediately', () => {
+test('the requests of a flow that needs less than its share start immediately', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const waits: number[] = []
   const ask = (): void => {
@@ -341,7 +341,7 @@ test('a queue cannot save its unused share for later', () => {
   assert.ok(share > 0.4 && share < 0.6, `${share}`)
 })
 
-test('after random arrivals, durations and cancellations, all seats and queues are released', () => {
+test('after requests with random arrivals, durations and cancellations, all seats and queues are released', () => {
   for (let seed = 1; seed <= 30; seed++) {
     const generator = new Random(seed)
     const random = (): number => generator.next()

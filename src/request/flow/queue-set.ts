@@ -41,7 +41,10 @@ export class QueueSet {
   readonly #options: QueueSetOptions
   #config: QueueSetConfig
   readonly #queues = new Map<number, Queue>()
-  /** Requests without a queue, because the priority level is exempt or has no queues. */
+  /**
+   * Executing requests that were not in a queue, because the priority level is exempt or has no
+   * queues.
+   */
   readonly #executingAlone = new RequestLine()
   #progressR = 0
   #syncedMs: number
@@ -56,11 +59,11 @@ export class QueueSet {
   #executing = 0
   #seatsInUse = 0
   /**
-   * Seats in use by requests that were taken from a queue. Together with the seats of waiting
-   * requests, they are the demand of the queues.
+   * Number of seats in use by requests that were taken from a queue. The demand of the queues is
+   * this number plus the seats of waiting requests.
    */
   #queuedSeatsInUse = 0
-  /** The part of `#queuedSeatsInUse` that is held by requests with more than one seat. */
+  /** The part of `#queuedSeatsInUse` that requests with more than one seat hold. */
   #wideSeatsInUse = 0
   #enqueued = 0
   readonly totals = { dispatched: 0, refused: 0, timedOut: 0, cancelled: 0 }
@@ -107,10 +110,10 @@ export class QueueSet {
   }
 
   /**
-   * Seats, queues or rejects the request. A queued request acquires its seats when `onSeated` is
-   * called, or is removed by `giveUp`. `hand` contains the queues of the request's flow. It is not
-   * used if the priority level has no queues. `atMs` is the current time, if the caller has already
-   * read the clock.
+   * Gives seats to the request, or queues it, or rejects it. A queued request gets its seats when
+   * `onSeated` is called, or is removed by `giveUp`. `hand` contains the queues of the request's
+   * flow. It is not used if the priority level has no queues. `atMs` is the current time, if the
+   * caller has already read the clock.
    */
   enter(request: FlowRequest, hand: Hand, atMs?: number): 'seated' | 'waiting' | RefusalReason {
     const nowMs = this.#sync(atMs)
@@ -137,7 +140,8 @@ export class QueueSet {
       return this.#refuse(request, 'queue-full')
     }
     this.#enqueue(request, queue)
-    // If only one request is waiting, it is this one, and no search for the next request is needed.
+    // If only one request is waiting, it is the request that was just added, and no search for the
+    // next request is needed.
     if (this.#waiting > 1) this.#dispatchAll(nowMs)
     else if (this.#seatsInUse < seats && this.#leavesRoom(request)) this.#dispatch(queue, nowMs)
     return this.#isSeated(request) ? 'seated' : 'waiting'
@@ -199,7 +203,8 @@ export class QueueSet {
 
   /** Advances the progress for the time since the last call. Returns the current time. */
   #sync(atMs: number = this.#options.time.monotonicMs()): number {
-    // The caller might have read the clock earlier, so make sure that the time never decreases.
+    // The caller might have read the clock earlier than the previous caller. Ensure that the time
+    // never decreases.
     const nowMs = Math.max(atMs, this.#syncedMs)
     if (this.#activeQueues > 0) {
       const asked = this.#queuedSeatsInUse + this.#seatsWaiting
@@ -254,8 +259,8 @@ export class QueueSet {
   }
 
   /**
-   * Starts a request if no request is waiting and seats are free. The effect is the same as that of
-   * `#enqueue` and `#dispatch`, but this is faster, and most requests start this way.
+   * Starts a request if no request is waiting and seats are free. Most requests start this way. The
+   * effect is the same as that of `#enqueue` and `#dispatch`, but this function is faster.
    */
   #beginAtOnce(request: FlowRequest, queue: Queue): void {
     if (!queue.isActive || queue.nextR < request.arrivedR) queue.nextR = request.arrivedR
@@ -286,10 +291,13 @@ export class QueueSet {
   }
 
   /**
-   * Returns the queue whose first request would end first, among those that can start now. Unlike
-   * kube-apiserver, this prefers queues that got no more than their share and whose flow has few
-   * executing requests. A flow that floods the server uses all queues of its hand. Each of these
-   * queues is entitled to as much as the only queue of a client that sends occasional requests.
+   * Returns the queue whose first request would end first, among those whose first request can
+   * start now.
+   *
+   * Unlike kube-apiserver, this function prefers queues that got no more than their share and whose
+   * flow has few executing requests. A flow that floods the server uses all queues of its hand.
+   * Each of these queues is entitled to as much as the only queue of a client that sends occasional
+   * requests.
    */
   #next(nowMs: number): Queue | undefined {
     const { queuing } = this.#config
@@ -325,7 +333,7 @@ export class QueueSet {
 
   /**
    * Starts the first request of the queue. Returns false if the request needs more seats than are
-   * free. No other request can then take the free seats.
+   * free. In this case, no other request can take the free seats.
    */
   #dispatch(queue: Queue, nowMs: number): boolean {
     const request = queue.first
@@ -338,8 +346,8 @@ export class QueueSet {
     this.#recordDispatch(queue)
     this.#leaveQueue(request, queue)
     const { initialSeats, finalSeats, lingerMs } = request.work
-    // If the priority level has too few seats, they are held for a longer time instead, so that the
-    // total work is the same.
+    // If the priority level has too few seats for the request, it holds fewer seats for a longer
+    // time, so that the total work is the same.
     if (finalSeats > seats)
       request.work = {
         initialSeats,
@@ -393,9 +401,9 @@ export class QueueSet {
   }
 
   /**
-   * Whether enough seats remain for other requests if this wide request starts. A list takes as
-   * long as its client needs to read it. Wide requests never get all seats, so that other requests
-   * wait only for short requests.
+   * Whether enough seats remain for other requests if this request, which needs several seats,
+   * starts. A list takes as long as its client needs to read it. Requests that need several seats
+   * never get all seats. Thus other requests wait only for short requests.
    */
   #leavesRoom({ isWide, seats }: FlowRequest): boolean {
     if (!isWide || this.#wideSeatsInUse === 0) return true
@@ -421,7 +429,7 @@ export class QueueSet {
 
   /**
    * Raises `nextR` to the progress at which the first request arrived. A queue cannot use its share
-   * from before that time.
+   * from before its first request arrived.
    */
   #bound(queue: Queue): void {
     const { first } = queue
@@ -463,21 +471,21 @@ export class QueueSet {
 }
 
 /**
- * Maximum share of a priority level's seats that requests with more than one seat can take
+ * Maximum share of a priority level's seats that all requests with more than one seat can take
  * together.
  */
 const WIDE_SHARE = 3 / 4
 
 /**
- * Share of a priority level's seats. A flow with fewer executing requests is not considered to
- * flood the server.
+ * Share of a priority level's seats. If a flow has fewer executing requests than this share, it is
+ * not considered to flood the server.
  */
 const LITTLE_SHARE = 1 / 8
 
 /**
- * Number of queues that are retained even if they are empty. It exceeds the number of queues of any
- * priority level in a new cluster. Without it, each request that arrives alone would create and
- * remove a queue.
+ * Number of queues that are retained even if they are empty. The number exceeds the number of
+ * queues of any priority level in a new cluster. If no queues were retained, each request that
+ * arrives alone would create and remove a queue.
  */
 const QUEUES_KEPT = 256
 

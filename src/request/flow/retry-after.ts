@@ -5,7 +5,7 @@
  */
 
 const SECONDS_MAX = 32
-/** Number of rejections, per second of the current delay, from which the delay doubles. */
+/** Minimum number of rejections with which the delay doubles, per second of the current delay. */
 const OVERLOAD_PER_SECOND = 3
 
 type Second = { readonly at: number; readonly refused: number }

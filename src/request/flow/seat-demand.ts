@@ -1,6 +1,6 @@
 /**
- * Measures how many seats a priority level could use over time, which determines how many seats it
- * lends and borrows.
+ * Measures how many seats a priority level could use over time. The result determines how many
+ * seats the level lends and borrows.
  */
 
 export class SeatDemand {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { handOf, hashOfFlow } from './shuffle-sharding.ts'
 
-test('a hand has distinct queues, and all hands together contain every queue', () => {
+test('a hand consists of distinct queues, and all hands together contain every queue', () => {
   for (const [queues, handSize] of [
     [64, 6],
     [128, 6],
@@ -24,9 +24,9 @@ test('a hand has distinct queues, and all hands together contain every queue', (
   }
 })
 
-test('each card is drawn from the remaining cards of the deck', () => {
-  // 12 is 2 + 5 * 2. Therefore, the first card is 2, at position 2 of 0, 1, 2, 3, 4. The second is
-  // 3, at position 2 of 0, 1, 3, 4. The third is 0, at position 0 of 0, 1, 4.
+test('the cards of a hand are drawn one by one from the remaining cards of the deck', () => {
+  // 12 is 2 + 5 * 2. Therefore, the first card is 2, which is at position 2 of 0, 1, 2, 3, 4. The
+  // second card is 3, at position 2 of 0, 1, 3, 4. The third card is 0, at position 0 of 0, 1, 4.
   assert.deepEqual(handOf(12n, { queues: 5, handSize: 3 }).queues, [2, 3, 0])
   assert.deepEqual(handOf(0n, { queues: 5, handSize: 3 }).queues, [0, 1, 2])
 })

@@ -23,7 +23,9 @@ export function handOf(
   { queues, handSize }: { readonly queues: number; readonly handSize: number },
 ): Hand {
   let entropy = flow
-  /** Positions of the cards, each among the cards that remain when it is drawn. */
+  /**
+   * Positions of the cards. Each position is among the cards that remain when the card is drawn.
+   */
   const places: number[] = []
   for (let dealt = 0; dealt < handSize; dealt++) {
     const left = BigInt(queues - dealt)
@@ -34,8 +36,8 @@ export function handOf(
 }
 
 /**
- * Converts a position among the remaining cards to a position in the whole deck. Each card that was
- * drawn earlier, from a position that is not greater, increases the position by one.
+ * Converts a position among the remaining cards to a position in the whole deck. For each card that
+ * was drawn earlier from a position that is not greater, the position increases by one.
  */
 const cardAt = (place: number, before: readonly number[]): number =>
   before.reduceRight((card, other) => (card >= other ? card + 1 : card), place)

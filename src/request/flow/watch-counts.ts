@@ -8,8 +8,8 @@ export class WatchCounts {
   readonly #counts = new Map<string, number>()
 
   /**
-   * Counts a watch. Returns a function that must be called once, when the watch ends. With a field
-   * selector in `query`, the watch might match only a few objects.
+   * Counts a watch. Returns a function that must be called once, when the watch ends. If `query`
+   * contains a field selector, the watch might match only a few objects.
    */
   add(info: ResourceInfo, query: URLSearchParams): () => void {
     // A watch for the pods of one node is not counted, because few writes affect it.

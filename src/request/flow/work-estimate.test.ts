@@ -50,7 +50,7 @@ function estimated(given: EstimateCase): Work {
 
 const seatsOf = (asked: EstimateCase): number => estimated(asked).initialSeats
 
-test('a list takes a seat for each hundred objects that it reads', () => {
+test('a list takes one seat for each hundred objects that it reads', () => {
   assert.equal(seatsOf({}), 10)
   assert.equal(seatsOf({ stored: 101 }), 2)
   assert.equal(seatsOf({ stored: 0 }), 1)
@@ -94,7 +94,7 @@ test('a write holds seats while it notifies watches, and a deletecollection take
   })
 })
 
-test('a write takes a seat for every 256 KB that it sends, and at least one', () => {
+test('a write takes one seat for every 256 KB that it sends, but at least one seat', () => {
   assert.equal(seatsOf({ verb: 'create', bodyBytes: 250_000 }), 1)
   assert.equal(seatsOf({ verb: 'patch', name: 'a', bodyBytes: 300_000 }), 2)
   assert.equal(seatsOf({ verb: 'update', name: 'a', bodyBytes: 3 << 20 }), 10)

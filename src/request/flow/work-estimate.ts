@@ -9,8 +9,8 @@ import { oneSeat, type Work } from './flow-request.ts'
 import type { WatchCounts } from './watch-counts.ts'
 
 /**
- * Returns the approximate number of stored objects of a resource, without reading them. Undefined
- * if it is unknown.
+ * Returns the approximate number of stored objects of a resource, without reading them. Returns
+ * undefined if the number is unknown.
  */
 export type CountObjects = (info: ResourceInfo) => number | undefined
 
@@ -21,7 +21,7 @@ const WATCHES_PER_SEAT = 10
  * kube-apiserver.
  */
 const BODY_BYTES_PER_SEAT = 256 * 1024
-/** Assumed time that one event takes for one watch. */
+/** Assumed time in milliseconds to send one event to one watch. */
 const EVENT_MS = 5
 /** Maximum number of seats of a request, regardless of its priority level. */
 export const SEATS_MAX = 10
@@ -84,9 +84,9 @@ function listSeats(info: ResourceInfo, query: URLSearchParams, countObjects: Cou
 }
 
 /**
- * Returns the number of objects that kube-apiserver would count. If it reads from its cache, it
- * reads all objects of a resource. If it reads from etcd, it reads pages, and counts both the
- * objects that it reads and those that it returns.
+ * Returns the number of objects that kube-apiserver would count. If kube-apiserver reads from its
+ * cache, it reads all objects of a resource. If it reads from etcd, it reads pages, and counts both
+ * the objects that it reads and the objects that it returns.
  */
 function objectsRead(stored: number, query: URLSearchParams, isWatch: boolean): number {
   if (isWatch || !isFromStore(query)) return stored

@@ -76,7 +76,7 @@ test('a span that cannot be encoded is dropped and logged once', async () => {
   collector.close()
 })
 
-test('an error response of the collector is logged with its message, and not as an etcd error', async () => {
+test('an error response of the collector is logged with its message, and is not logged as an etcd error', async () => {
   await using stack = new AsyncDisposableStack()
   const collector = createGrpcService(() => {
     throw new Error('no room for spans')
@@ -92,7 +92,7 @@ test('an error response of the collector is logged with its message, and not as 
   assert.deepEqual(errors, ['no room for spans'])
 })
 
-test('the queue for an unresponsive collector is limited, and accepts spans again when there is space', async () => {
+test('the queue of spans for an unresponsive collector is limited, and accepts spans again when there is space', async () => {
   const held = Promise.withResolvers<void>()
   const collector = createGrpcService(async () => {
     await held.promise

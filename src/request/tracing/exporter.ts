@@ -1,6 +1,6 @@
 /**
  * Sends ended spans to a collector over gRPC, in batches. A slow or missing collector does not
- * block requests: spans that do not fit into the queue are dropped and counted.
+ * block requests. Spans that do not fit into the queue are dropped and counted.
  */
 import type { SpanAttributes } from '../../api/span.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -30,13 +30,13 @@ const DELAY_MS = 5_000
 /** Timeout of an export, including retries. */
 const EXPORT_MS_MAX = 10_000
 /**
- * Size from which a batch accepts no more spans. By default, gRPC servers reject messages of more
- * than 4 MiB.
+ * Size of a batch from which on no more spans are added. By default, gRPC servers reject messages
+ * of more than 4 MiB.
  */
 const MESSAGE_BYTES_MAX = 3 << 20
 /**
- * Maximum time that shutdown waits for the last spans to be sent. The sum of this time and that for
- * audit events (request/audit/backend.ts) must be less than the total shutdown timeout
+ * Maximum time that shutdown waits until the last spans are sent. The sum of this time and the time
+ * for audit events (request/audit/backend.ts) must be less than the total shutdown timeout
  * (server/stop-all.ts).
  */
 const FLUSH_MS_MAX = 1_000
@@ -108,7 +108,7 @@ export class Exporter implements AsyncDisposable {
 
   /**
    * Encodes a span. Returns false if the span cannot be encoded. The other spans are then sent
-   * without it.
+   * without this span.
    */
   #encode(batch: SpanBatch, span: EndedSpan): boolean {
     try {

@@ -17,8 +17,8 @@ const SAMPLED_FLAGS = 0x101
 
 /**
  * An ExportTraceServiceRequest with one resource and one scope. Spans are encoded as they end. If
- * they remained objects until they are sent, they would survive several garbage collections, each
- * of which would copy them.
+ * they remained objects until they are sent, they would survive several garbage collections, and
+ * each of these would copy them.
  */
 export class SpanBatch {
   readonly #writer = new ProtobufWriter(BATCH_BYTES)

@@ -6,7 +6,7 @@ export type TraceContext = {
   readonly traceId: Buffer
   readonly spanId: Buffer
   readonly isSampled: boolean
-  /** Vendor-specific state, which is propagated unchanged. Empty if it is absent. */
+  /** Vendor-specific state of the trace, which is propagated unchanged. Empty if it is absent. */
   readonly state: string
 }
 

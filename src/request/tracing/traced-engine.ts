@@ -20,7 +20,7 @@ import type {
 } from '../../storage/engine.ts'
 import { resourceOfFolder } from '../../storage/keys.ts'
 
-/** Provides the span of the current request to everything that is called on its behalf. */
+/** Provides the span of the current request to all code that runs on behalf of the request. */
 export type CurrentSpan = AsyncLocalStorage<Span>
 
 export class TracedEngine implements Engine {
@@ -28,7 +28,10 @@ export class TracedEngine implements Engine {
   readonly #current: CurrentSpan
   readonly #root: Key
 
-  /** `root` is the prefix of all keys. As in kube-apiserver, spans omit it. */
+  /**
+   * Wraps an engine. `root` is the prefix of all keys. As in kube-apiserver, the keys in spans do
+   * not contain this prefix.
+   */
   constructor(
     engine: Engine,
     { current, root }: { readonly current: CurrentSpan; readonly root: Key },
@@ -85,8 +88,8 @@ export class TracedEngine implements Engine {
     sink: FeedListener,
     options?: FeedStreamOptions,
   ): FeedStream {
-    // The change feed continues after the request that first needed it, so it is opened without the
-    // span of that request.
+    // The stream of changes from etcd is open longer than the request that first needed it.
+    // Therefore the stream is opened without the span of that request.
     return this.#current.exit(() => this.#engine.openFeed(ranges, sink, options))
   }
 

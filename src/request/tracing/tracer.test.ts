@@ -33,7 +33,7 @@ for (const [rate, lower, isSampled] of [
   [10_000, 'ffffffffffffffff', false],
   [1_000_000, 'ffffffffffffffff', true],
 ] as const) {
-  test(`at a rate of ${rate} per million, the trace ending with ${lower} is ${isSampled ? '' : 'not '}sampled`, () => {
+  test(`at a rate of ${rate} per million, the trace whose ID ends with ${lower} is ${isSampled ? '' : 'not '}sampled`, () => {
     const { tracer, ended } = tracerOf(rate, lower)
     const span = tracer.begin(nobody, () =>
       isSampled ? described : assert.fail('only traced requests are described'),
@@ -66,7 +66,7 @@ test('a trusted client decides whether its request is traced, and the trace of a
   assert.deepEqual([other?.parentId, other?.link], [undefined, remote])
 })
 
-test('IDs are unique, although their random bytes are generated in batches', () => {
+test('the IDs of traces and spans are unique, although their random bytes are generated in batches', () => {
   let seed = 0
   const seen = new Set<string>()
   const tracer = new Tracer({

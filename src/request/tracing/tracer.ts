@@ -1,7 +1,7 @@
 /**
  * Creates spans for traced requests, by kube-apiserver's rules. If a privileged client sends a
- * trace context, its sampling decision applies. All other requests start new traces, which are
- * sampled at random.
+ * trace context, this context determines whether the request is traced. All other requests start
+ * new traces, which are sampled at random.
  */
 import type { Span, SpanAttributes, SpanOptions } from '../../api/span.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -40,7 +40,7 @@ export type RemoteTrace = {
   readonly isTrusted: boolean
 }
 
-/** The properties of a request that its span contains. */
+/** The properties of a request that are part of its span. */
 export type RequestSpan = Pick<EndedSpan, 'name' | 'attributes'> & { readonly startMs: number }
 
 const TRACE_ID_BYTES = 16
@@ -52,8 +52,8 @@ const RATE_MAX = 1_000_000n
  */
 const LOWER_BITS = 32n
 /**
- * Maximum length of strings in spans, which clients can influence. The queue of spans has a maximum
- * length, so the size of each span must also be limited.
+ * Maximum length of strings in spans. Clients can influence these strings. The queue limits only
+ * the number of spans, so the size of each span must also be limited.
  */
 const TEXT_CHARACTERS_MAX = 1024
 
@@ -195,7 +195,7 @@ class TracedSpan implements Span {
     this.#hasEnded = true
     const tracer = this.#tracer
     const { context, parentId, name, kind, startMs, link } = this.#begun
-    // The properties are listed, because spreading an object takes several times as long, and a
+    // List the properties, because spreading the object would take several times as long, and a
     // request can have dozens of spans.
     tracer.ended({
       context,

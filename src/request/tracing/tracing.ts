@@ -16,14 +16,14 @@ import { TracedEngine } from './traced-engine.ts'
 import { Tracer } from './tracer.ts'
 
 /**
- * Groups whose members can decide with a trace context that their requests are traced. If another
+ * Groups whose members can request with a trace context that their requests are traced. If another
  * client sends a trace context, the span of its request only has a link to that trace.
  */
 const trusted: ReadonlySet<string> = new Set([mastersGroup, 'system:monitoring'])
 const CLIENT_ERROR = 400
 /**
- * Minimum duration of a stage that gets a span. A shorter span would be of little use, but would
- * cost as much as any other span.
+ * Minimum duration of a stage that gets a span. The span of a shorter stage would be of little use,
+ * but would cost as much as any other span.
  */
 const SHOWN_MS_MIN = 1
 const SERVER_ERROR = 500
@@ -103,8 +103,8 @@ export class Tracing implements Traces, AsyncDisposable {
 
   /**
    * Ends the span of a request. The stages before the handler are measured in any case, so their
-   * spans are derived from these measurements. Unlike kube-apiserver, this shows every stage that
-   * took long, not only authentication.
+   * spans are derived from these measurements. Unlike in kube-apiserver, every stage that took long
+   * has a span, not only authentication.
    */
   end(span: Span, { context: { spent }, startMs, response }: AnsweredRequest): void {
     let atMs = startMs
@@ -168,8 +168,8 @@ const shownVerb = ({ headers }: ApiRequest, verb: string): string =>
     : verb
 
 /**
- * Returns the HTTP attributes. Unlike in kube-apiserver, they do not contain the query, because it
- * can contain secrets, such as in the command of an exec.
+ * Returns the HTTP attributes of a span. Unlike in kube-apiserver, they do not contain the query,
+ * because it can contain secrets. An example is the command of an exec.
  */
 function httpAttributes(request: ApiRequest): SpanAttributes {
   const { method, path, rawPath, headers, remoteAddress, remotePort = 0, protocol } = request

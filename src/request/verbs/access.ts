@@ -20,11 +20,11 @@ import type { ResourceForms } from './represent/forms.ts'
 export type ReadAccess = {
   readonly keys: ResourceKeys
   readonly reader: Pick<ObjectReader, 'get' | 'list'>
-  /** Encodes the objects in formats other than the cached one. */
+  /** Encodes the objects in formats other than the format of the cache. */
   readonly forms: ResourceForms
   /**
    * Returns the key of an unreadable object in the format of error messages. Undefined if
-   * unreadable objects cannot be deleted, because messages then do not contain their keys.
+   * unreadable objects cannot be deleted, because error messages then do not contain their keys.
    */
   readonly corruptKey?: ((key: Key) => string) | undefined
 }
@@ -44,7 +44,7 @@ export type WatchAccess = ReadAccess & {
   readonly watchMsMin: number
   /** Limits the selectors of open watches. All resources share this object. */
   readonly heldSelectors: HeldSelectors
-  /** Called with frames of a watch that are sent together to one client. */
+  /** Called with the frames of a watch that are sent together to one client. */
   readonly onFrames: (frames: readonly { readonly length: number }[]) => void
 }
 
@@ -71,7 +71,7 @@ export type StorageAccess = {
   /** Time after which objects expire. Undefined if they do not expire. */
   readonly ttlSeconds?: number | undefined
   /**
-   * Returns the object that a read would return for the given stored bytes. Present only if a
+   * Returns the object that a read would return if these bytes were stored. Present only if a
    * webhook converts the resource. Fails with an ApiError if the conversion fails.
    */
   readonly readBack?: (stored: Buffer) => Promise<KubeObject>
@@ -93,7 +93,7 @@ export type VersionAccess = {
   ) => Promise<readonly KubeObject[]>
 }
 
-/** Permissions that a user needs in addition to that for the verb. */
+/** Permissions that a user needs in addition to the permission for the verb of the request. */
 export type WritePermissions = {
   /**
    * Fails with Forbidden if the user is not allowed to create the object. An update that creates an
@@ -101,8 +101,8 @@ export type WritePermissions = {
    */
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
   /**
-   * Fails with Forbidden if the object grants permissions that the user does not have. Absent if
-   * objects of the resource grant no permissions.
+   * Fails with Forbidden if the object grants permissions that the user does not have. Absent if no
+   * object of the resource grants permissions.
    */
   readonly confirmGrant?:
     | ((

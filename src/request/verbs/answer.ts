@@ -33,8 +33,8 @@ export function answer(
 }
 
 /**
- * Serializes the object of a response, in slices if it is large. This does not fail if the client
- * disconnects, because the object might already be stored.
+ * Serializes the object of a response. A large object is serialized in slices. This does not fail
+ * if the client disconnects, because the object might already be stored.
  */
 export function printed(context: RequestContext, print: () => Body): Body {
   return context.isLarge ? printedInParts(print, context.slices) : print()

@@ -1,6 +1,7 @@
 /**
- * Server-side apply. The client sends the fields that it wants to own. Fields that it owned before
- * but does not send are removed, unless they have other owners. All other fields remain unchanged.
+ * Server-side apply. The client sends the fields that it wants to own. If it owned a field before
+ * and does not send it, the field is removed, unless it has other owners. All other fields remain
+ * unchanged.
  */
 import { cutText } from '../../lib/text/cut-text.ts'
 import { type Application, type ApplyResult, applyOver } from '../../objects/apply/apply.ts'
@@ -163,10 +164,13 @@ type ApplyState = {
 /** Input of an apply, with the errors that were found in it. */
 type ApplyInput = {
   readonly type: StructMerge
-  /** The object to which the configuration is applied, in wire form. */
+  /** The object to which the configuration is applied, in the form that clients receive. */
   readonly live: Fields
   readonly tracking: Tracking
-  /** Validation errors of the stored object. `faults` lists those of the applied configuration. */
+  /**
+   * Validation errors of the stored object. `faults` has the validation errors of the applied
+   * configuration.
+   */
   readonly misfits: readonly string[]
   readonly faults: readonly string[]
 }
@@ -222,8 +226,8 @@ function refuseMisfits(
 }
 
 /**
- * Returns a function that returns the type for an owner's version. Each version is looked up only
- * once.
+ * Returns a function that returns the type of the object in the version of a field manager. The
+ * type for each version is looked up only once.
  */
 function typesOfOwners({
   current,
@@ -238,7 +242,7 @@ function typesOfOwners({
       if (types.has(apiVersion)) return types.get(apiVersion)
       const other = otherVersion(request, inVersion, apiVersion)
       // `before` throws if the object cannot be converted to this version. Its result is not used
-      // here. If a webhook converts the objects, `versionsWith` calls it later.
+      // here. If a webhook converts the objects, `versionsWith` calls the webhook later.
       if (convertTo === undefined && current !== undefined) other?.before(current)
       types.set(apiVersion, other?.type)
       return other?.type
@@ -246,8 +250,8 @@ function typesOfOwners({
 }
 
 /**
- * Converts the object before and after the apply to the versions of its owners. If the resource has
- * a conversion webhook, the webhook is called for all versions first.
+ * Converts the object before and after the apply to the versions of its field managers. If the
+ * resource has a conversion webhook, the webhook is called for all versions first.
  */
 async function versionsWith(
   after: Fields,
@@ -273,8 +277,8 @@ async function versionsWith(
 }
 
 /**
- * Returns the conversion between versions of a kind. Without a webhook, versions of a custom
- * resource differ only in the schema that objects must match.
+ * Returns the conversion between versions of a kind. If there is no webhook, the versions of a
+ * custom resource differ only in the schema that objects must match.
  */
 function convertIn(request: ResourceRequest, { access }: ApplyContext): Convert {
   const { resource } = request
@@ -310,7 +314,9 @@ async function orUnclassified(application: Application): Promise<ApplyResult> {
   }
 }
 
-/** Returns the owner of the fields that existed before the first apply. */
+/**
+ * Returns the field manager that is recorded for the fields that existed before the first apply.
+ */
 function firstOwners({ input, writer, applying }: ApplyState): Owners {
   const { request, expected, writing } = applying
   const { type, live } = input
@@ -354,7 +360,10 @@ function nameOf(applied: Fields, expected: Resource | View): string {
 type Making = {
   readonly applied: Fields
   readonly expected: Resource | View
-  /** The object to which the configuration was applied, and its wire form. */
+  /**
+   * The object to which the configuration was applied, decoded (`current`) and in the form that
+   * clients receive (`live`).
+   */
   readonly current: KubeObject | undefined
   readonly live: Fields
   /**
@@ -364,7 +373,10 @@ type Making = {
   readonly isDefaulted: boolean
 }
 
-/** Converts a wire form that matches the schema to an object. */
+/**
+ * Converts fields that match the schema to an object. The fields have the form that clients
+ * receive.
+ */
 function objectOf(
   wire: Fields,
   { applied, expected, current, live, isDefaulted }: Making,

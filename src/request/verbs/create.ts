@@ -25,8 +25,8 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
 }
 
 /**
- * Returns the error for a create that the path does not support. If admission rejects the request,
- * its error takes precedence, as for any write.
+ * Returns the error for a create that the path does not support. If admission also rejects the
+ * request, the error of admission takes precedence, as for any write.
  */
 async function refuseSubresource(request: ResourceRequest, admission: Admission): Promise<Error> {
   const options = { isDryRun: request.http.query.has('dryRun') }

@@ -11,15 +11,15 @@ import { readPage, refuseUndecodable } from './list.ts'
 import { represent } from './represent/represent.ts'
 
 /**
- * Maximum number of concurrent deletes. Each is a write to etcd, and more of them would only wait
- * there.
+ * Maximum number of concurrent deletes. Each delete is a write to etcd. More deletes would only
+ * wait for etcd.
  */
 const WORKERS_MAX = 100
 
 /**
- * Deletes the objects that a list with the same query returns, one per worker at a time, and
- * responds with that list. Objects that no longer exist are skipped, even if other objects have
- * their names now. Any other error ends the deletion.
+ * Deletes the objects that a list with the same query returns, and responds with that list. Each
+ * worker deletes one object at a time. An object that no longer exists is skipped, even if another
+ * object now has its name. Any other error ends the deletion.
  */
 export async function deleteCollection(
   request: ResourceRequest,
@@ -28,8 +28,8 @@ export async function deleteCollection(
   const { http } = request
   const representation = represent(negotiate(http, request.resource), access.forms, request)
   const allowsUnsafe = access.permissions.authorizeUnsafeDelete !== undefined
-  // Read the options before the list, so that the error for invalid options takes precedence over
-  // the error for objects that cannot be read.
+  // Read the options before the list. Thus an error for invalid options takes precedence over an
+  // error for objects that cannot be read.
   if (allowsUnsafe) refuseUnsafe(await readDeleteOptions(request, access))
   const { page, metadata } = await readPage(request, access, { isPaged: true })
   const options = await readDeleteOptions(request, access)
@@ -37,8 +37,8 @@ export async function deleteCollection(
   // All workers take their next object from this iterator.
   const items = page.items.values()
   let hasFailed = false
-  // As in kube-apiserver, a request uses one seat regardless of the number of its workers. The
-  // slices prevent the workers from blocking the event loop.
+  // As in kube-apiserver, a request uses one seat regardless of the number of its workers. Because
+  // of the slices, the workers do not block the event loop.
   const slices = new Slices()
   const deleteRest = async (): Promise<void> => {
     for (const { key, createRevision } of items) {

@@ -31,8 +31,8 @@ type RunOptions = {
 }
 
 /**
- * Returns the decision for each object in `listed`: to delete it, to change it, or to leave it
- * unchanged. `found` contains the objects that are stored when the decisions are made.
+ * Returns the decision for each object in `listed`: to delete the object, to change it, or to leave
+ * it unchanged. `found` contains the objects that are stored when the decisions are made.
  */
 async function run(
   listed: readonly StoredInstance[],
@@ -68,7 +68,7 @@ async function run(
   return { left, decided }
 }
 
-test('an object that is already being deleted and has a finalizer is skipped', async () => {
+test('a custom object that is already being deleted and has a finalizer is skipped', async () => {
   const held = objectOf('held', {
     deletionTimestamp: '2026-01-01T00:00:00Z',
     finalizers: ['example.com/x'],
@@ -80,7 +80,7 @@ test('an object that is already being deleted and has a finalizer is skipped', a
   assert.deepEqual([left, decided], [2, { free: 'delete' }])
 })
 
-test('an object is not deleted if it was created under the same name after the list', async () => {
+test('a custom object is not deleted if it was created under the same name after the list', async () => {
   const listed = [
     { createRevision: 5, object: objectOf('gone') },
     { createRevision: 5, object: objectOf('new') },
@@ -94,14 +94,14 @@ test('an object is not deleted if it was created under the same name after the l
   assert.deepEqual(decided, { gone: 'unchanged', new: 'unchanged', old: 'delete' })
 })
 
-test('if the definition no longer exists at the first check, nothing is deleted, because the objects may belong to a new definition', async () => {
+test('if the definition no longer exists at the first check, no object is deleted, because the objects may belong to a new definition', async () => {
   const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], {
     isDoomed: () => false,
   })
   assert.deepEqual([left, decided], [0, {}])
 })
 
-test('the remaining objects are not deleted if the definition is no longer being deleted', async () => {
+test('the remaining custom objects are not deleted if the definition is no longer being deleted', async () => {
   const listed = Array.from({ length: 1_000 }, (_, at) => ({
     createRevision: 5,
     object: objectOf(`w${at}`),

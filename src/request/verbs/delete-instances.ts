@@ -10,16 +10,16 @@ import { decideDeletion, isMarked } from '../../registry/deletion.ts'
 /** Maximum number of concurrent deletes for one definition. */
 const DELETES_MAX = 16
 /**
- * Number of objects that are deleted before checking again that the definition is still being
- * deleted.
+ * Number of objects in a batch. Before each batch, it is checked again whether the definition is
+ * still being deleted.
  */
 const BATCH = 128
 
 export type DeleteInstancesOptions = {
   /**
-   * Whether the definition still exists and is being deleted. It is called after the list and
-   * before each batch. If it is true, no listed object belongs to a definition that was created
-   * later under the same name.
+   * Whether the definition still exists and is being deleted. This function is called after the
+   * list and before each batch. If it returns true, no listed object belongs to a definition that
+   * was created later under the same name.
    */
   readonly isDoomed: () => Promise<boolean>
   readonly time?: SlicesTime
@@ -55,8 +55,8 @@ async function deleteBatch(
   const work = async (): Promise<void> => {
     for (const item of left) {
       if (slices.isOver) await slices.turn()
-      // The object only waits for its finalizers, which can take a long time. There is nothing more
-      // to write.
+      // The object only waits until its finalizers are removed, which can take a long time. No
+      // further write is needed.
       if (isHeld(item.peek())) continue
       await store.update(item.key, { decode }, (current): Decision => {
         // Another replica might already have deleted the object. An object that now has the same

@@ -10,7 +10,7 @@ test('a dry run with thousands of values is rejected without quoting them', () =
   })
 })
 
-test('the error quotes an unknown value of dryRun', () => {
+test('the error for an unknown value of dryRun quotes the value', () => {
   assert.throws(() => checkDeleteOptions({ dryRun: ['All', 'Some'] }), {
     message:
       'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: []string{"All", "Some"}: supported values: "All"',

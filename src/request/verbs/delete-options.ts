@@ -25,8 +25,8 @@ export type DeleteOptions = DeletionOptions & {
   readonly resourceVersion: string | undefined
   readonly isDryRun: boolean
   /**
-   * Whether to delete an object that cannot be decoded. If true, deleting an object that can be
-   * decoded fails.
+   * Whether to delete an object that cannot be decoded. If true, the deletion of an object that can
+   * be decoded fails.
    */
   readonly isUnsafe: boolean
 }
@@ -64,13 +64,13 @@ export async function readDeleteOptions(
 }
 
 /**
- * Serializes the options for the audit log. kube-apiserver records them in its internal version,
- * regardless of the version in the body.
+ * Serializes the options for the audit log. kube-apiserver records the options in its internal
+ * version, regardless of the version in the body.
  */
 const printSent = (fields: Fields): string =>
   printOrdered({ ...fields, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' })
 
-/** Validates decoded options. Fails with an Invalid error if they are invalid. */
+/** Validates decoded options. Fails with Invalid if an option is invalid. */
 export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): DeleteOptions {
   const { preconditions, orphanDependents, propagationPolicy, gracePeriodSeconds } = fields
   const dryRun = stringsOf(fields['dryRun'])
@@ -101,8 +101,8 @@ const unsafeFaults = (fields: Fields): FieldFault[] =>
     .map((name) => invalidValue(unsafeOption, true, `cannot be set together with .${name}`))
 
 /**
- * Decodes the options from a body. Unlike with other verbs, the error for a body that cannot be
- * decoded has no reason.
+ * Decodes the options from a body. For other verbs, the error for a body that cannot be decoded has
+ * a reason. Here it has none.
  */
 async function fromBody(
   http: ApiRequest,
@@ -177,8 +177,8 @@ function readHead(text: string): { readonly kind?: string; readonly apiVersion?:
 }
 
 /**
- * Options of other verbs. kube-apiserver's decoder also accepts them in this body, and they fail
- * only when they are converted to DeleteOptions.
+ * Kinds of options for other verbs. kube-apiserver's decoder also accepts them in the body of a
+ * delete. They cause an error only when they are converted to DeleteOptions.
  */
 const otherOptions: readonly string[] = [
   'CreateOptions',

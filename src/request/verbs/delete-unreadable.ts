@@ -1,6 +1,6 @@
 /**
- * Deletes an object that cannot be decoded, if the client requests this. Because its content is
- * unknown, the delete skips admission and ignores its finalizers and dependents.
+ * Deletes an object that cannot be decoded, if the client requests this. The content of the object
+ * is unknown. Therefore the delete skips admission and ignores finalizers and dependents.
  */
 import { invalid, type Status } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
@@ -22,7 +22,7 @@ export async function deleteUnreadable(
   )
   if (!isDeleted) {
     const why = 'is exclusively used to delete corrupt object(s), try again by removing this option'
-    // kube-apiserver uses the resource instead of the kind in this error.
+    // The error contains the resource instead of the kind, as in kube-apiserver.
     throw invalid({ group: resource.group, kind: resource.plural }, name, [
       invalidValue(unsafeOption, true, why),
     ])

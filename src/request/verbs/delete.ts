@@ -39,8 +39,8 @@ export async function deleteOne(
   const options = await readDeleteOptions(request, access)
   if (options.isUnsafe)
     request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
-  // Some objects must not be deleted individually, but kube-apiserver allows a deletecollection to
-  // delete them. Therefore, this check is not part of `deleteObject`.
+  // Some objects must not be deleted individually, although kube-apiserver allows a
+  // deletecollection to delete them. Therefore, this check is not part of `deleteObject`.
   const why = resource.deletion.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)
@@ -142,8 +142,8 @@ async function finish(
     else note()
   }
   if (deletion.step === 'mark') {
-    // If a webhook converts the resource, the response contains what a read of the stored bytes
-    // returns.
+    // If a webhook converts the resource, the response contains the object that a read of the
+    // stored bytes would return.
     const back =
       typeof decision === 'object' ? await access.storage.readBack?.(decision.put) : undefined
     return { isRemoved: false, object: back === undefined ? marked : withVersion(back, revision) }
@@ -153,8 +153,8 @@ async function finish(
 }
 
 /**
- * Removes an object that an earlier write has marked for deletion. If another writer removes it
- * first, that is not an error.
+ * Removes an object that an earlier write has marked for deletion. If another writer removes the
+ * object first, this is not an error.
  */
 async function removeMarked(
   request: ResourceRequest,
@@ -216,7 +216,8 @@ async function admitDelete(
   options: DeleteOptions,
   admission: Admission,
 ): Promise<void> {
-  // Admission receives the grace period that the pod will get instead of the requested one.
+  // Admission receives the grace period that the pod will actually get, instead of the requested
+  // one.
   const gracePeriodSeconds = request.resource.deletion.graceOf?.(
     oldObject,
     options.gracePeriodSeconds,
@@ -259,8 +260,8 @@ const storedGroup = ({ group, versions }: Resource): string =>
 type ObjectVersion = { readonly uid: string; readonly resourceVersion: string }
 
 /**
- * Fails with Conflict if a precondition does not hold. The error contains the kind, where other
- * errors contain the resource.
+ * Fails with Conflict if a precondition does not hold. Unlike other errors, this error contains the
+ * kind instead of the resource.
  */
 export function checkPreconditions(
   kind: ResourceName,

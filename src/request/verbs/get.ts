@@ -61,9 +61,9 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
 }
 
 /**
- * Returns the required freshness: the latest state without a resourceVersion, any cached state for
- * resourceVersion `0`, and otherwise a state that is at least as recent as the given
- * resourceVersion.
+ * Returns how recent the state must be. Without a resourceVersion, the latest state is required.
+ * With resourceVersion `0`, any cached state is sufficient. With another resourceVersion, the state
+ * must be at least as recent.
  */
 function wanted(
   query: URLSearchParams,

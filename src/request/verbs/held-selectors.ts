@@ -6,7 +6,8 @@
 import { tooManyRequests } from '../../api/errors.ts'
 
 /**
- * Maximum length of a selector that is not counted, because the watch itself uses as much memory.
+ * Maximum length of a selector that is not counted. The watch itself uses at least as much memory
+ * as such a selector.
  */
 const SHORT_CHARACTERS = 128
 /**

@@ -14,8 +14,9 @@ const STORED_HELD_TIMES = 10
 /** Maximum size of a stored object for which no memory is reserved. Most objects are smaller. */
 const STORED_BYTES_MIN = 16 << 10
 /**
- * Memory reserved per value. An object with few fields takes 64 bytes, and a write creates each
- * value two or three times. An apply of empty objects with defaults takes 245 bytes per object.
+ * Memory that is reserved per value. An object with few fields takes 64 bytes, and a write creates
+ * each value two or three times. An apply of empty objects with defaults takes 245 bytes per
+ * object.
  */
 const VALUE_HELD_BYTES = 240
 
@@ -40,14 +41,14 @@ export function holdStored(request: ResourceRequest, size: number): void {
 }
 
 /**
- * Like `holdStored`, but for a large object, and also reserves memory for its values. The values
- * are counted in its JSON, because counting values in protobuf would require the schema.
+ * Like `holdStored`, but for a large object. Also reserves memory for its values, which are counted
+ * in its JSON. Counting values in protobuf would require the schema.
  */
 export async function holdLargeItem(request: ResourceRequest, item: Item): Promise<void> {
   if (request.verb === 'deletecollection') return
   const storedBytes = item.length
   holdStored(request, storedBytes)
-  // This call replaces the stored bytes of the item by its JSON, so its length must be read before.
+  // Read the length before this call, because it replaces the stored bytes of the item by its JSON.
   await item.prepare()
   await holdMore(request, item.wire(), storedBytes)
 }
@@ -59,7 +60,10 @@ export async function holdStoredJson(request: ResourceRequest, json: Buffer): Pr
   await holdMore(request, json, json.length)
 }
 
-/** Reserves the memory that values need beyond the reservation of `holdStored` for this size. */
+/**
+ * Reserves the memory that the values need, minus the memory that `holdStored` has reserved for
+ * this size.
+ */
 async function holdMore(request: ResourceRequest, json: Buffer, size: number): Promise<void> {
   const values = await request.context.inParts(() => countValues(json))
   hold(request, values * VALUE_HELD_BYTES - size * STORED_HELD_TIMES)
@@ -76,7 +80,7 @@ export function holdObject(http: ApiRequest, bytes: number): void {
   if (result === 'too-large') throw needsTooMuchMemory()
 }
 
-/** Number of fields for which the decoder of a protobuf body reserves memory at once. */
+/** Number of fields for which the decoder of a protobuf body reserves memory in one call. */
 const HELD_FIELDS = 16_384
 
 /**

@@ -46,7 +46,7 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
     return representation.list(page.items, metadata)
   })
   const response = holding({ status: 200, headers, body }, page)
-  // A tag identifies the bytes of a response. A Table has no tag, because it shows ages, which
+  // A tag identifies the bytes of a response. A Table has no tag, because it contains ages, which
   // change over time.
   if (page.state === undefined || form.as?.kind === 'Table') return response
   return tagged(
@@ -66,8 +66,8 @@ async function prepare(items: readonly Item[], context: RequestSignal): Promise<
 }
 
 /**
- * Describes the list for error messages about its objects, whose decoding can fail while the list
- * is being serialized.
+ * Describes the list for error messages. An object can fail to be decoded while the list is being
+ * serialized.
  */
 const listOperation = (
   { resource }: ResourceRequest,
@@ -112,7 +112,7 @@ function undecodable(items: readonly Item[]): UnreadableObject[] {
 
 /**
  * Adds the memory that the objects use until they are sent. Cached objects do not count, because
- * they stay in memory anyway.
+ * they remain in memory anyway.
  */
 function holding(response: ApiResponse, { ownBytes: heldBytes }: ListResult): ApiResponse {
   if (heldBytes === undefined || !('body' in response) || !('chunks' in response.body))
@@ -121,8 +121,8 @@ function holding(response: ApiResponse, { ownBytes: heldBytes }: ListResult): Ap
 }
 
 /**
- * Adds a tag, so that clients that request the same list share its compressed bytes. State, path,
- * query and format determine these bytes.
+ * Adds a tag, so that clients that request the same list share its compressed bytes. The state, the
+ * path, the query and the format determine these bytes.
  */
 function tagged(response: ApiResponse, tag: () => string): ApiResponse {
   if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body))
@@ -135,8 +135,8 @@ export type ReadPage = { readonly page: ListResult; readonly metadata: Fields }
 
 /**
  * Lists the objects that the query selects. Fails if options are invalid or contradict each other.
- * With `isPaged`, the list is treated as paginated even if the query has no limit, as
- * kube-apiserver does for a deletecollection.
+ * With `isPaged`, the list is treated as paginated even if the query has no limit. kube-apiserver
+ * does this for a deletecollection.
  */
 export async function readPage(
   request: ResourceRequest,
@@ -155,8 +155,8 @@ export async function readPage(
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
   const isFirst = start.at === 'latest' && start.from === undefined
   /**
-   * Whether the index contains objects after this page. kube-apiserver reads the first page of a
-   * node's Pods from an index, and the list ends if the index contains no further objects.
+   * Whether the index contains objects after this page. As in kube-apiserver, the first page of a
+   * node's Pods comes from an index. If the index contains no further objects, the list ends.
    */
   const hasNext = async ({ items, revision }: ListResult, isIndexed: Matches): Promise<boolean> => {
     const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
@@ -209,7 +209,7 @@ function readOptions(query: URLSearchParams): RequestedOptions {
 }
 
 /**
- * Builds the metadata of a list. With a selector, the number of remaining items is unknown.
+ * Builds the metadata of a list. If there is a selector, the number of remaining items is unknown.
  * Continue tokens are relative to `folder`.
  */
 function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Fields {
@@ -226,7 +226,7 @@ function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Field
 type PageStart = {
   readonly at: Freshness
   readonly limit: number
-  /** The key at which the list continues. */
+  /** The key from which the list continues. */
   readonly from: Key | undefined
   readonly askedVersion: number
 }
@@ -234,8 +234,8 @@ type PageStart = {
 type Paging = {
   readonly resource: Resource
   /**
-   * Whether the list is paginated. All pages must have the same version, so the default match is
-   * Exact. A lookup by name is never paginated.
+   * Whether the list is paginated. All pages must have the same version, so resourceVersionMatch
+   * defaults to Exact. A lookup by name is never paginated.
    */
   readonly isPaged: boolean
 }
@@ -283,8 +283,8 @@ const tooOldToContinue =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
 /**
- * Returns the error for an expired continue token. It contains a token with which the client can
- * continue from the latest state, if an inconsistent list is acceptable.
+ * Returns the error for an expired continue token. The error contains a new token. With it, the
+ * client can continue from the latest state, if an inconsistent list is acceptable.
  */
 function expiredToken(folder: Key, from: Key): ApiError {
   return expired(tooOldToContinue, { continue: encodeContinueFrom(folder, from, 'latest') })

@@ -24,14 +24,14 @@ function refusal(run: () => unknown): string {
   return 'fine'
 }
 
-test('a boolean parameter is true unless its value is 0 or false', () => {
+test('a boolean query parameter is true unless its value is 0 or false', () => {
   for (const text of ['', '1', 'true', 'yes', 'no', 'f'])
     assert.equal(parseBoolean(text), true, text)
   for (const text of ['0', 'false', 'False', 'FALSE', null])
     assert.equal(parseBoolean(text), false, String(text))
 })
 
-test('integers are parsed as in Go', () => {
+test('integers in the query are parsed as in Go', () => {
   assert.equal(parseInteger('+5'), 5)
   assert.equal(parseInteger('-5'), -5)
   assert.equal(parseInteger(null), undefined)
@@ -62,7 +62,7 @@ test('a resourceVersion is an unsigned 64-bit integer', () => {
   )
 })
 
-test('a negative limit means no limit, and the first value of a repeated parameter is used', () => {
+test('a negative limit means no limit, and if a query parameter is repeated, its first value is used', () => {
   assert.equal(parseListOptions(query('limit=-3')).limit, 0)
   assert.equal(parseListOptions(query('limit=3&limit=x')).limit, 3)
 })
@@ -101,7 +101,7 @@ for (const [verb, text, wanted] of combinations) {
     ))
 }
 
-test('with the WatchList gate, a watch can request initial events', () => {
+test('if the gate WatchList is on, a watch can request initial events', () => {
   const text = query('sendInitialEvents=true&resourceVersionMatch=NotOlderThan')
   assert.equal(
     refusal(() => validateListOptions(text, 'watch', { allowsWatchList: true })),
@@ -111,7 +111,7 @@ test('with the WatchList gate, a watch can request initial events', () => {
 
 const parse = (text: string) => parseWriteOptions(query(text), 'CreateOptions')
 
-test('write options are parsed, and all their errors are reported together', () => {
+test('write options are parsed, and all of their errors are reported together', () => {
   assert.deepEqual(parse(''), { isDryRun: false, fieldManager: '', fieldValidation: 'Warn' })
   assert.equal(parse('dryRun=All&dryRun=All').isDryRun, true)
   assert.equal(parse('fieldValidation=Strict&fieldValidation=Ignore').fieldValidation, 'Strict')

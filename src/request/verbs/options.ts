@@ -53,7 +53,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
 
 /**
  * Fails with Invalid if options contradict each other, and reports all errors. Must be called after
- * the selectors are parsed, because their errors take precedence.
+ * the selectors are parsed, because errors in selectors take precedence.
  */
 export function validateListOptions(
   query: URLSearchParams,
@@ -66,8 +66,8 @@ export function validateListOptions(
 }
 
 /**
- * Parses a resourceVersion. The error for an invalid one is a BadRequest in a list. With other
- * verbs, it has no reason.
+ * Parses a resourceVersion. For a list, the error for an invalid resourceVersion is a BadRequest.
+ * For other verbs, the error has no reason.
  */
 export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): number {
   const fault = uintFault(text)
@@ -80,8 +80,8 @@ export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): numb
 const SAFE_DIGITS = 19
 
 /**
- * Returns the error of Go's strconv if the string is not an unsigned integer, or undefined if it
- * is.
+ * Returns the error of Go's strconv if the string is not an unsigned integer. Returns undefined if
+ * it is one.
  */
 export function uintFault(text: string): string | undefined {
   if (text.length <= SAFE_DIGITS && /^[0-9]+$/.test(text)) return undefined

@@ -1,7 +1,7 @@
 /**
  * Converts objects to the versions of their field managers. Built-in kinds are converted as for a
- * client. Custom objects are not pruned, and the conversion fails if they do not match the schema
- * of the version.
+ * client. Custom objects are not pruned. Their conversion fails if they do not match the schema of
+ * the version.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Versions } from '../../objects/apply/differences.ts'
@@ -88,15 +88,15 @@ type VersionsOptions = Change & {
   readonly asked: ConvertedVersions
   readonly wires?: Wires
   /**
-   * Whether the wire forms may omit fields that did not change. Only those that are easy to find
-   * are omitted.
+   * Whether fields that did not change may be left out of the result. Only fields that are easy to
+   * compare are left out.
    */
   readonly isChangeOnly?: boolean
 }
 
 /**
- * Returns a function that returns the object, before and after a write, in a manager's version. The
- * function returns undefined if the kind does not have that version.
+ * Returns a function that converts the object to a manager's version, both before and after a
+ * write. The function returns undefined if the kind does not have that version.
  */
 export function versionsOf(
   request: ResourceRequest,
@@ -132,22 +132,22 @@ export function versionsOf(
 }
 
 /**
- * The wire forms of an object before and after an apply. Unlike objects, wire forms contain null
- * and empty values.
+ * An object before and after an apply, in the form that clients receive. In contrast to decoded
+ * objects, this form contains null and empty values.
  */
 export type Wires = WirePair
 
 type OtherVersion = {
   readonly type: StructMerge
   /**
-   * Returns the wire form in this version of the object before the write. `after` does this for the
-   * object after the write.
+   * Converts the object before the write to this version. The result has the form that clients
+   * receive. `after` converts the object after the write.
    */
   readonly before: (object: KubeObject) => Fields
   readonly after: (object: KubeObject) => Fields
   /**
-   * Converts the wire forms. Present only for custom resources. Without a webhook, their versions
-   * differ only in apiVersion.
+   * Converts both states, which have the form that clients receive. Present only for custom
+   * resources. Without a webhook, their versions differ only in apiVersion.
    */
   readonly ofWires?: (wires: Wires) => Wires
 }
@@ -179,7 +179,7 @@ function builtInVersion(from: ObjectSchema, to: Resource): OtherVersion {
   }
 }
 
-/** Returns the wire form of a built-in object in another version. */
+/** Converts a built-in object to another version. The result has the form that clients receive. */
 export const wireIn = (object: KubeObject, from: ObjectSchema, to: Resource): Fields =>
   convertedWire(converted(object, from, to), to.shape.struct)
 
@@ -206,8 +206,8 @@ function customVersion(to: Resource): OtherVersion {
 }
 
 /**
- * Fails if a wire form does not match the schema of a version, or if it repeats an item of a set or
- * a map. The error message begins with `what`.
+ * Fails if the fields do not match the schema of a version, or if they repeat an item of a set or a
+ * map. The error message begins with `what`.
  */
 export function fittingIn(wire: Fields, { shape }: Resource, what: string): Fields {
   const faults = validateApplied(wire, mergeTypeOfObjects(shape.struct))

@@ -24,7 +24,7 @@ export function hasOtherVersion(owners: Owners, apiVersion: string): boolean {
 export type Tracking = {
   /** The owners, with field paths as in the resource or subresource of the request. */
   readonly owners: Owners
-  /** Returns the managedFields of the stored object for these owners. */
+  /** Returns the managedFields to store if the fields have these owners. */
   readonly finish: (owners: Owners) => Json | undefined
 }
 
@@ -68,8 +68,8 @@ export function writerOf(request: ResourceRequest, { fieldManager }: WriteOption
 }
 
 /**
- * Fields that a write does not own. They are cached, because they depend only on the resource and
- * the subresource.
+ * Fields that a write does not own. The result is cached, because it depends only on the resource
+ * and the subresource.
  */
 const ignored = new WeakMap<Resource, Map<string, FieldSet>>()
 
@@ -87,8 +87,8 @@ export function ignoredAt({
 const emptyWires = new WeakMap<Struct, Fields>()
 
 /**
- * Returns the wire form of an object that does not exist. It contains the zero values that are
- * always serialized.
+ * Returns the fields of an object that does not exist, in the form that clients receive. These are
+ * the zero values that are always serialized.
  */
 export function emptyWire(struct: Struct): Fields {
   const known = once('empty wire', () => emptyWires.get(struct) ?? storedWire(emptyObject, struct))

@@ -41,7 +41,10 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   return answerWrite(request, await updateObject(request, inPlace(change, request), tracked), show)
 }
 
-/** Adds a check that the patched object still has the name and namespace of the path. */
+/**
+ * Wraps a change so that it fails if the patched object does not have the name and namespace of the
+ * path.
+ */
 function inPlace(change: Change, request: ResourceRequest): Change {
   return async (current, stored) => {
     const object = inNamespace(await change(current, stored), request)

@@ -1,6 +1,6 @@
 /**
- * Reads the body of an apply. Depending on the media type, it is CBOR or YAML. Most clients send
- * JSON, which is parsed as YAML.
+ * Reads the body of an apply. Depending on the media type, the body is CBOR or YAML. Most clients
+ * send JSON, which is parsed as YAML.
  */
 import { badRequest } from '../../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
@@ -92,7 +92,7 @@ function objectOf(value: Json): Fields {
 
 /**
  * Reads JSON that has the same meaning in YAML, because it has no repeated keys and no unprintable
- * characters. Returns undefined if the YAML parser must read the body.
+ * characters. Returns undefined for any other body, which the YAML parser must read.
  */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
@@ -117,8 +117,8 @@ function readPlain(body: Buffer): Fields | undefined {
  * YAML.
  */
 function plainText(body: Buffer): string | undefined {
-  // The body might be YAML that begins with a brace. In that case, the YAML parser reads it, and
-  // the members of the resulting JSON are counted.
+  // The body might be YAML that begins with a brace. In that case, the YAML parser reads the body,
+  // and the members of the resulting JSON are counted.
   if (hasTooManyMembers(body)) return undefined
   const text = body.toString('utf8')
   // JSON strings can contain characters that YAML does not allow.

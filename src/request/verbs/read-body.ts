@@ -56,8 +56,8 @@ export async function readObject(
 const schemeOfCustom = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
 /**
- * Reads an object whose kind differs from that of the resource. Actions such as a Binding or an
- * Eviction have their own kinds.
+ * Reads an object whose kind differs from the kind of the resource. For example, the bodies of
+ * actions such as a Binding or an Eviction have their own kinds.
  */
 export async function readAs(
   request: ResourceRequest,
@@ -95,8 +95,8 @@ export async function readAs(
 }
 
 /**
- * Maximum length of the JSON for a CBOR body, as a multiple of the body's length. For example,
- * `null,` is one byte in CBOR.
+ * Maximum length of the JSON for a CBOR body, as a multiple of the body's length. For example, the
+ * JSON `null,` is one byte in CBOR.
  */
 const CBOR_EXPANSION = 5
 

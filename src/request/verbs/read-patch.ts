@@ -16,7 +16,7 @@ type PatchInput = Pick<Patch, 'form'> & {
 }
 
 /**
- * Maximum length of a merge patch that is applied in one step. Longer ones are applied in slices,
+ * Maximum length of a merge patch that is applied in one step. A longer patch is applied in slices,
  * because the time depends on the length multiplied by the depth.
  */
 const SHORT_CHARACTERS = 1024
@@ -60,8 +60,8 @@ export function readPatch(
 }
 
 /**
- * Returns the object with the managedFields for the path. A subresource such as Scale has no
- * managedFields for clients, but has them while a patch is applied.
+ * Returns the object with the managedFields for the path. For clients, a subresource such as Scale
+ * has no managedFields. While a patch is applied, it has them.
  */
 function withShownOwners(
   current: KubeObject,

@@ -5,7 +5,7 @@ import { parseSelectors, valuesToLookUp } from './selection.ts'
 const lookedUp = (labelSelector: string, fieldSelector = ''): unknown =>
   valuesToLookUp(parseSelectors({ labelSelector, fieldSelector }), ['spec.nodeName'])
 
-test('single values of labels and of indexed fields are looked up in an index', () => {
+test('single values of labels and of indexed fields in a selector are looked up in an index', () => {
   assert.deepEqual(
     lookedUp('a=b,c in (d,e),f in (g),h!=i', 'spec.nodeName=n,status.phase=p,spec.nodeName!=m'),
     [
@@ -16,7 +16,7 @@ test('single values of labels and of indexed fields are looked up in an index', 
   )
 })
 
-test('the number and the length of the values to look up are limited', () => {
+test('the number and the length of the values of a selector that are looked up are limited', () => {
   const many = Array.from({ length: 1_000 }, (_, at) => `a${at}=b`).join()
   const found = lookedUp(many, `spec.nodeName=${'x'.repeat(1_000)}`)
   assert.deepEqual(

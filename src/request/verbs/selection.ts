@@ -90,7 +90,7 @@ function indexed(
   { selection }: Resource,
 ): (() => Matches) | undefined {
   const { indexed: indexedFields = [] } = selection
-  // limit: a kind has only a few indexed fields, so each search is short
+  // limit: a kind has only a few indexed fields, so each search is short.
   const found = terms.filter(
     (term) => term.isEqual && 'field' in term && indexedFields.includes(term.field),
   )
@@ -98,8 +98,9 @@ function indexed(
 }
 
 /**
- * Maximum number of values and names to look up in indexes, and their maximum length. Further ones
- * are not needed for a correct result, and the cache would store them as keys of lookup results.
+ * Maximum number of values and names to look up in indexes, and their maximum length. Further
+ * values are not needed for a correct result. The cache would store them in the keys of lookup
+ * results.
  */
 const HINTS_MAX = 8
 const HINT_CHARACTERS_MAX = 512
@@ -112,7 +113,7 @@ export function valuesToLookUp(
   { requirements, terms }: Selectors,
   indexedFields: readonly string[] = [],
 ): readonly IndexedValue[] {
-  // limit: a kind has only a few indexed fields, so each search is short
+  // limit: a kind has only a few indexed fields, so each search is short.
   const fields = terms.filter(({ field, isEqual }) => isEqual && indexedFields.includes(field))
   return [...fields, ...requirements.flatMap(valueOfLabel)]
     .filter(({ value }) => value.length <= HINT_CHARACTERS_MAX)

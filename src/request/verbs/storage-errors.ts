@@ -23,7 +23,9 @@ import { readVerbs } from '../../api/verbs.ts'
 import { StorageError, type UnreadableObject } from '../../storage/errors.ts'
 import { toText } from '../../storage/keys.ts'
 
-/** Delay before a retry. Operations that overload the storage take a few seconds at most. */
+/**
+ * Delay before a retry in seconds. Operations that overload the storage take a few seconds at most.
+ */
 const RETRY_AFTER_SECONDS = 1
 
 export type StorageOperation = {
@@ -83,7 +85,7 @@ export function checkWaiting(context: RequestSignal): void {
 }
 
 /**
- * Returns the error for a request that was cancelled or timed out while an operation was running.
+ * Returns the error for a request that was canceled or timed out while an operation was running.
  */
 export const cancelled = (context: RequestSignal, cause?: unknown): ApiError =>
   isTimeUp(context)
@@ -175,8 +177,8 @@ function causesOf(unread: readonly UnreadableObject[]): StatusCause[] {
 
 /**
  * Returns the message for an expired resourceVersion. For watches, kube-apiserver reports the
- * oldest version in its watch cache. Events have no watch cache, so their message comes from etcd
- * storage.
+ * oldest version in its watch cache. It has no watch cache for Events, so their message comes from
+ * etcd storage.
  */
 function tooOld(
   { bound = 1 }: StorageError,

@@ -3,8 +3,8 @@
  * would store: managedFields, uid, creationTimestamp.
  *
  * The other steps of a write (decoding, admission, escalation check, validation, response) are
- * needed only for client input. For the initial objects of a cluster, they would take half of the
- * server's startup time.
+ * needed only for client input. For the initial objects of a cluster, these steps would take half
+ * of the server's startup time.
  */
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import { Differences } from '../../objects/apply/differences.ts'

@@ -40,7 +40,8 @@ test('selecting from many large budgets does not block the event loop', async ()
   for (let at = 0; at < 10; at++) await plane.create(budgets, budget(`b${at}`, selector))
   const { keys, reader } = plane.accessOf(budgets)
   const { items } = await reader.list(keys.range('n'), 'latest')
-  // Wire forms are generated when they are first read. This is not part of the measurement.
+  // The JSON of the items is generated when it is first read. This must not be part of the
+  // measurement.
   for (const item of items) item.wire()
   const ms = await bestLongestTurnMs(async () =>
     assert.deepEqual(await pickObjects(items, wanted), []),

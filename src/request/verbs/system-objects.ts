@@ -88,8 +88,8 @@ export async function pickObjects(
   items: readonly Item[],
   { path, isWanted, countMax }: WantedField,
 ): Promise<readonly KubeObject[]> {
-  // Processing a large object takes longer than a slice, so only one caller with large objects
-  // continues in each tick of the event loop.
+  // Processing a large object takes longer than a slice. Therefore only one caller with large
+  // objects continues in each tick of the event loop.
   const slices = new Slices(systemTime, { isExpensive: items.some(({ isLarge }) => isLarge) })
   if (slices.isExpensive) await slices.turn()
   const picked: KubeObject[] = []
@@ -103,7 +103,7 @@ export async function pickObjects(
   return picked
 }
 
-/** Decodes the objects. If they are few and small, one slice is enough. */
+/** Decodes the objects. If there are only a few small objects, one slice is enough. */
 async function decodeAll(items: readonly Item[]): Promise<readonly KubeObject[]> {
   const slices = new Slices()
   const objects: KubeObject[] = []

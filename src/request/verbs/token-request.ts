@@ -28,7 +28,7 @@ import { readReview } from './reviews/question.ts'
 import { validateAudiences } from './reviews/token-review.ts'
 
 /**
- * Value of expirationSeconds for the token volume that the ServiceAccount admission plugin adds to
+ * Value of expirationSeconds in the token volume that the ServiceAccount admission plugin adds to
  * pods.
  */
 const KUBELET_SECONDS = 3607
@@ -39,8 +39,8 @@ export type TokenRequestOptions = {
   readonly audiences: readonly string[]
   readonly secondsMax: number | null
   /**
-   * Actual lifetime in seconds of tokens that kubelets request. It is longer than the lifetime in
-   * the response. Null if lifetimes are not extended.
+   * Actual lifetime in seconds of tokens that kubelets request. It is longer than the lifetime that
+   * the response states. Null if lifetimes are not extended.
    */
   readonly extendedSeconds: number | null
   /** Signs the claims. Can fail if an external signer is configured. */
@@ -236,8 +236,8 @@ function secondsOf(
 }
 
 /**
- * Whether the token gets a longer lifetime than the response states, so that clients that never
- * reload their token continue to work.
+ * Whether the token gets a longer lifetime than the response states. Clients that never reload
+ * their token then continue to work.
  */
 function isForKubelet(
   seconds: number,
@@ -253,6 +253,6 @@ function isForKubelet(
 ): boolean {
   if (options.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined)
     return false
-  // limit: the server has only a few audiences, so each search is short
+  // limit: the server has only a few audiences, so each search is short.
   return audiences.every((audience) => options.audiences.includes(audience))
 }

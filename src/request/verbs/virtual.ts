@@ -37,7 +37,7 @@ export function virtualReader({
   return {
     get: async (key) => {
       const item = (await all()).find((one) => one.key === key)
-      // If a resource is not stored, kube-apiserver's error contains its singular name.
+      // If a resource is not stored, the error contains its singular name, as in kube-apiserver.
       if (item === undefined)
         throw notFound(
           { group: '', plural: resource.discovery.singular },

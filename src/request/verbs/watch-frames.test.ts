@@ -63,7 +63,7 @@ test('a watch releases the frame memory of its initial objects after sending the
   }
 })
 
-test('a long event is sent in parts, in the order of the events, and counts as one frame', () => {
+test('a long event is sent as several buffers, in the order of the events, and counts as one frame', () => {
   const batches = [
     [1, 2, 3].map((revision) => ({ type: 'BOOKMARK', revision, initialEventsEnd: false }) as const),
   ]
@@ -103,7 +103,7 @@ test('a long event is sent in parts, in the order of the events, and counts as o
 
 const { shape } = builtIn('services')
 
-/** Creates an item whose wire form has not been generated yet. */
+/** Creates an item whose JSON for clients has not been generated yet. */
 function storedItem(stored: Buffer): Item {
   const bytes = new Map<Item, Buffer>()
   const home: ItemHome = {
@@ -201,7 +201,7 @@ test('a watch that is closed while a large object is serialized sends no further
   assert.deepEqual(frames.take(), [])
 })
 
-test('frames that only one watch uses take memory until the next frames are requested', () => {
+test('if only one watch uses its frames, they take memory until the next frames are requested', () => {
   const held: number[] = []
   const holdUnsent = (bytes: number): boolean => held.push(bytes) > 0
   const items = [1, 2, 3].map((ports) => storedItem(service(ports)))

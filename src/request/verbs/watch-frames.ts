@@ -24,7 +24,7 @@ export type WatchFramesOptions = {
   readonly onFrames: (frames: readonly { readonly length: number }[]) => void
   /**
    * Reserves memory for the frames that only this watch uses, until they are read and the next
-   * frames are taken. Returns false if there is no room.
+   * frames are requested. Returns false if not enough memory is available.
    */
   readonly holdUnsent: (bytes: number) => boolean
   /** Called when the watch ends, possibly more than once. */
@@ -58,17 +58,17 @@ export class WatchFrames implements FrameSource {
     this.#watcher = watcher
     this.#options = options
     this.#leftMs = options.timeoutMs
-    // The timer must not keep the process alive. If the watch has a connection, the connection does
-    // so. The watch of a controller has no connection.
+    // The timer must not keep the process alive. If the watch has a connection, the connection
+    // keeps the process alive. The watch of a controller has no connection.
     this.#timer = setTimeout(this.close, Math.max(options.timeoutMs, 0)).unref()
     if (options.sendsBookmarks) this.#planBookmark()
     if (options.timeoutMs < 0) this.close()
   }
 
   /**
-   * Returns the frames that are available now. Frames of changes are shared with other watches
-   * instead of copied, so that a slow client needs no memory of its own for them. Frames of the
-   * initial objects are valid until the next call.
+   * Returns the frames that are available now. Frames of changes are not copied, but shared with
+   * other watches. Thus a slow client needs no memory of its own for them. Frames of the initial
+   * objects are valid until the next call.
    */
   readonly take = (): readonly Buffer[] | undefined => {
     const { framing, onFrames } = this.#options
@@ -78,8 +78,8 @@ export class WatchFrames implements FrameSource {
     const events = this.#next()
     if (events === undefined) return none
     if (events.length === 0) {
-      // Release the memory, because the next event might arrive hours later, and the frames of the
-      // previous batch are no longer in use.
+      // Release the memory. The next event might arrive hours later, and the frames of the previous
+      // batch are no longer in use.
       if (this.#watcher.state !== 'replaying') framing.memory?.release()
       return this.#watcher.state === 'closed' ? this.#end() : none
     }
@@ -116,8 +116,8 @@ export class WatchFrames implements FrameSource {
   }
 
   /**
-   * Ends the watch, and returns the last frame, which contains the error. Undefined if there was no
-   * error.
+   * Ends the watch, and returns the last frame, which contains the error. Returns undefined if
+   * there was no error.
    */
   #end(failure = this.#watcher.failure): readonly Buffer[] | undefined {
     this.close()
@@ -132,7 +132,8 @@ export class WatchFrames implements FrameSource {
   }
 
   /**
-   * Schedules the next bookmark. It is sent only if the resource has changed since the watch began.
+   * Schedules the next bookmark. The bookmark is sent only if the resource has changed since the
+   * watch began.
    */
   #planBookmark(): void {
     if (this.#leftMs <= LAST_BOOKMARK_MS) return
@@ -161,10 +162,10 @@ type EncodedEvents = {
   readonly unsharedBytes: number
 }
 
-/** Encodes events. Returns undefined if one of them cannot be represented. */
+/** Encodes events. Returns undefined if one of the events cannot be represented. */
 function encode(events: readonly WatchEvent[], framing: Framing): EncodedEvents | undefined {
   const frames: Buffer[] = []
-  /** Undefined while no event is sent in parts. */
+  /** Undefined as long as each event has been sent as a single buffer. */
   let counted: { readonly length: number }[] | undefined
   let unsharedBytes = 0
   for (const event of events) {
@@ -172,7 +173,7 @@ function encode(events: readonly WatchEvent[], framing: Framing): EncodedEvents 
     if (parts !== undefined) {
       counted ??= [...frames]
       counted.push({ length: parts.reduce((sum, { length }) => sum + length, 0) })
-      // limit: one event has only a few parts, so they can be passed as arguments
+      // limit: one event has only a few parts, so they can be passed as arguments.
       frames.push(...parts)
       continue
     }
@@ -207,7 +208,8 @@ function hold(events: readonly WatchEvent[]): HeldEvents {
 
 async function prepare(events: readonly WatchEvent[]): Promise<void> {
   for (const event of events) {
-    // If an object cannot be decoded, the error is reported when its frame is created.
+    // If an object cannot be decoded, the error is reported later, when the frame of the object is
+    // created.
     if (event.type !== 'BOOKMARK' && event.item.isUnprepared)
       await event.item.prepare().catch(() => undefined)
   }

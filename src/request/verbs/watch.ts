@@ -32,9 +32,9 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
     options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
-  // Messages of a WebSocket wait in a Node.js stream until they are sent, and the server's own
-  // components read frames one by one. In both cases, each frame must be a single buffer, and its
-  // memory must not be reused.
+  // Each frame must be a single buffer, and its memory must not be reused, in two cases: messages
+  // of a WebSocket wait in a Node.js stream until they are sent, and the server's own components
+  // read frames one by one.
   const keepsFrames = asksForWebSocket(http) || http.connection === undefined
   const framing = framingOf(form, access.forms, { query: http.query, keepsFrames })
   const { headers } = framing
@@ -83,7 +83,7 @@ const isMarked = ({
 }: ListOptions): boolean =>
   allowWatchBookmarks && (sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))
 
-/** Returns the duration of the watch. If it is negative, the watch ends immediately. */
+/** Returns the duration of the watch. If the duration is negative, the watch ends immediately. */
 function timeoutOf(
   { timeoutSeconds = 0 }: ListOptions,
   { random, watchMsMin }: Pick<WatchAccess, 'random' | 'watchMsMin'>,
@@ -101,8 +101,8 @@ type WatchStartOptions = {
 
 /**
  * Determines the start of the watch. Without a resourceVersion, a watch starts at the most recent
- * state, and with version 0, at any cached state. With the WatchList gate, both can have a bookmark
- * at the end of their initial events.
+ * state. With version 0, it starts at any cached state. If the gate WatchList is on, a bookmark can
+ * mark the end of the initial events in both cases.
  */
 async function startOf(
   options: ListOptions,

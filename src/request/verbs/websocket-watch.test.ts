@@ -81,14 +81,14 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const said = (first: number, payload = ''): Buffer =>
   Buffer.concat([Buffer.from([first, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload)])
 
-test('pongs do not accumulate if a client sends pings but does not read', async () => {
+test('pongs do not accumulate if a WebSocket client sends pings but does not read', async () => {
   const { socket, hear } = watch({ reads: false })
   const flood = Buffer.concat(Array.from({ length: 1_000 }, () => said(0x89, 'x'.repeat(100))))
   for (let round = 0; round < 50; round++) await hear(flood)
   assert.ok(socket.writableLength < 64 * 1024, `${socket.writableLength} bytes wait to be sent`)
 })
 
-test('after several pings, the latest one is answered, even if it arrives in pieces', async () => {
+test('after several pings of a WebSocket client, the latest one is answered, even if it arrives in pieces', async () => {
   const { sent, hear } = watch({ reads: true })
   const ping = said(0x89, 'second')
   await hear(Buffer.concat([said(0x89, 'first'), ping.subarray(0, 3)]))
@@ -104,7 +104,7 @@ const faults: readonly (readonly [string, Buffer])[] = [
   ['an unknown opcode', said(0x83, 'x')],
 ]
 for (const [what, bytes] of faults) {
-  test(`${what} ends the watch with status code 1002`, async () => {
+  test(`a WebSocket watch ends with status code 1002 after ${what}`, async () => {
     const { sent, hear, state } = watch({ reads: true })
     await hear(bytes, said(0x89, 'more'))
     assert.deepEqual([...sent()], [0x88, 2, 3, 0xea])
@@ -112,7 +112,7 @@ for (const [what, bytes] of faults) {
   })
 }
 
-test("nothing is sent after a client's close frame, and a client that does not close the connection is disconnected", async () => {
+test('nothing is sent after the close frame of a WebSocket client, and a client that does not close the connection is disconnected', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const { sent, hear, state, socket } = watch({ reads: true })
@@ -126,7 +126,7 @@ test("nothing is sent after a client's close frame, and a client that does not c
   }
 })
 
-test('pending events are not copied for a client that reads slowly', async () => {
+test('pending events are not copied for a WebSocket client that reads slowly', async () => {
   const { emit, socket, sent } = watch({ reads: false })
   emit(...Array.from({ length: 256 }, (_, n) => `${String(n).padEnd(1023)}\n`))
   await turn()
@@ -156,7 +156,7 @@ test('every event is sent as one message, regardless of how many events are read
   assert.deepEqual(found, [...lengths, 100_000])
 })
 
-test('the watch of a client that stops reading is closed', async () => {
+test('the watch of a WebSocket client that stops reading is closed', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const { emit, state, socket } = watch({ reads: false })
@@ -169,7 +169,7 @@ test('the watch of a client that stops reading is closed', async () => {
   }
 })
 
-test('no events are read for a client that has disconnected', () => {
+test('no events are read for a WebSocket client that has disconnected', () => {
   let taken = 0
   let isClosed = false
   const frames = {
@@ -183,7 +183,7 @@ test('no events are read for a client that has disconnected', () => {
   assert.deepEqual([taken, isClosed], [0, true])
 })
 
-test('unread events reserve memory, and the watch is closed if no memory is available', async () => {
+test('unread events of a WebSocket client reserve memory, and the watch is closed if no memory is available', async () => {
   let heldBytes = 0
   let max = 1_000_000
   const hold = (bytes: number): boolean => {

@@ -26,8 +26,9 @@ const protocolError = Buffer.from([1002 >> 8, 1002 & 0xff])
  */
 const STALL_MS_MAX = 60_000
 /**
- * Memory for a batch that the client has not read yet, as a multiple of its size. It consists of
- * the batch itself, the events from which it was copied, and the encrypted copy for TLS.
+ * Memory for a batch that the client has not read yet, as a multiple of its size. This memory
+ * consists of the batch itself, the events from which it was copied, and the encrypted copy for
+ * TLS.
  */
 const UNSENT_HELD_TIMES = 3
 /** Time that a client has to read the close frame and to close its side of the connection. */
@@ -55,7 +56,7 @@ export function overWebSocket(
 
 /**
  * Reserves memory for the longest batch so far. A shorter batch needs no further memory. The
- * returned function returns false if not enough memory is available for requests.
+ * returned function returns false if not enough memory is available.
  */
 function holdMost(http: ApiRequest): (batchBytes: number) => boolean {
   let heldBytes = 0
@@ -73,7 +74,7 @@ type Pumping = {
   readonly hold: (batchBytes: number) => boolean
 }
 
-/** Sends frames no faster than the client reads them. */
+/** Sends frames only as fast as the client reads them. */
 function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): void {
   let unsent = batches([], form)
   let stalling: NodeJS.Timeout | undefined
@@ -102,7 +103,7 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
         continue
       }
       if (socket.write(piece)) continue
-      // Not enough memory is available for a client that reads slowly.
+      // The client reads slowly, and not enough memory is available for the piece.
       if (!hold(piece.length)) return void socket.destroy()
       stalling = setTimeout(() => socket.destroy(), STALL_MS_MAX).unref()
       return void socket.once('drain', go)
@@ -132,9 +133,9 @@ function close(socket: Duplex, payload?: Buffer): void {
 }
 
 /**
- * Copies frames into batches. Frames are shared with other watches, so they are copied only when
- * the client reads, one batch at a time. A batch ends at a message boundary, because a pong can
- * follow it.
+ * Copies frames into batches. Frames are shared with other watches. Therefore they are copied only
+ * when the client reads, one batch at a time. A batch ends at the end of a message, because a pong
+ * can follow it.
  */
 function* batches(
   parts: readonly Buffer[],
@@ -224,7 +225,8 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
       skip = Math.max(read.end - bytes.length, 0)
       bytes = bytes.subarray(Math.min(read.end, bytes.length))
     }
-    // Copy the rest, because a slice of a few bytes would keep the whole chunk in memory.
+    // Copy the remaining bytes, because a slice of a few bytes would keep the whole chunk in
+    // memory.
     held = Buffer.from(bytes)
     pong()
   }

@@ -29,7 +29,7 @@ export class ConversionWebhook {
   readonly #reviewVersion: string
   readonly #newId: () => string
 
-  /** `webhook` is spec.conversion.webhook of the definition. */
+  /** Creates the client. `webhook` is the field spec.conversion.webhook of the definition. */
   constructor(webhook: Fields, newId: () => string, options: WebhookClientOptions) {
     this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, options)
     const known = textsOf(webhook['conversionReviewVersions']).find(
@@ -150,8 +150,8 @@ const notAnObject =
   'couldn\'t get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 /**
- * Parses a response. kube-apiserver parses it as YAML. A response that is not JSON is then a
- * string, which appears in the error message.
+ * Parses a response. kube-apiserver parses it as YAML. In YAML, text that is not JSON is a string,
+ * and the error message contains this string.
  */
 function parse(text: string): Fields {
   const fields = fieldsIn(text)

@@ -109,8 +109,8 @@ class ConvertedStore implements ObjectStore {
   readonly #stored: { readonly resource: Resource; readonly access: Access }
   readonly #converter: Converter
   /**
-   * For the bytes that a verb passed to this store, the converted bytes that were stored. They are
-   * retained so that the response needs no second conversion.
+   * Maps the bytes that a verb passed to this store to the converted bytes that were stored. The
+   * converted bytes are retained so that the response needs no second conversion.
    */
   readonly #storedAs = new WeakMap<Buffer, Buffer>()
 
@@ -126,8 +126,8 @@ class ConvertedStore implements ObjectStore {
     const { revision, found } = await this.#stored.access.storage.store.get(key, options)
     if (found === undefined) return { revision, found }
     const object = await this.#converter.object(this.#stored.access.storage.decode(found))
-    // The value has the wire form instead of the stored form. The decoder of the resource accepts
-    // both.
+    // The value has the form that clients receive instead of the stored form. The decoder of the
+    // resource accepts both forms.
     return {
       revision,
       found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes },
@@ -165,8 +165,8 @@ class ConvertedStore implements ObjectStore {
   }
 
   /**
-   * Returns the object for the response to a write. It is converted to the stored version, gets the
-   * defaults of that version, and is converted back.
+   * Returns the object for the response to a write. The object is converted to the stored version,
+   * gets the defaults of that version, and is converted back.
    */
   readonly readBack = async (value: Buffer): Promise<KubeObject> => {
     const stored = this.#storedAs.get(value) ?? (await this.#toStored(value))

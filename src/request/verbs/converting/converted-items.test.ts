@@ -36,7 +36,7 @@ function setUp(objectsMax: number): {
   return { items, released }
 }
 
-test('if the size limit is exceeded, unused items are evicted before used ones, across all resources', () => {
+test('if the size limit is exceeded, items that were not used recently are evicted first, across all resources', () => {
   const { items, released } = setUp(4)
   const [one, other] = [new Owner(), new Owner()]
   for (const key of ['a', 'b']) items.add(one, itemOf(key), true)
@@ -56,7 +56,7 @@ test('if the size limit is exceeded, unused items are evicted before used ones, 
   assert.equal(items.bytes, bytesOf(4))
 })
 
-test('if all items are in use, one of them is evicted after a limited number of steps', () => {
+test('if all cached items were used recently, one of them is evicted after a limited number of steps', () => {
   const { items, released } = setUp(5_000)
   const owner = new Owner()
   for (let at = 0; at < 5_000; at++) items.add(owner, itemOf(`o${at}`), true)
@@ -64,7 +64,7 @@ test('if all items are in use, one of them is evicted after a limited number of 
   assert.equal(released.length, 1)
 })
 
-test('the latest two revisions of an object are retained, in whatever order they are added', () => {
+test('the cache retains the latest two revisions of an object, in whatever order they are added', () => {
   for (const revisions of [
     [1, 2, 3, 4],
     [4, 3, 2, 1],

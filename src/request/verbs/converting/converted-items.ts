@@ -1,9 +1,9 @@
 /**
  * Caches objects that webhooks have converted, as bytes, so that further reads and watches do not
- * call the webhook again. All resources share one size limit. When it is exceeded, the clock
- * algorithm evicts items that were not used since its last round.
+ * call the webhook again. All resources share one size limit.
  *
- * It is used instead of LRU because hundreds of watches can read each object. With LRU, each read
+ * When the limit is exceeded, the clock algorithm evicts items that were not used since its last
+ * round. LRU is not used, because hundreds of watches can read each object. With LRU, each read
  * would move an entry to the end of a Map. V8 rebuilds a Map, in the old generation, after as many
  * moves as the Map has entries.
  */
@@ -12,16 +12,17 @@ import type { Key } from '../../../storage/engine.ts'
 
 /** Size limit, enough for about 100,000 objects of 1 KB. */
 const BYTES_MAX = 128 << 20
-/** Memory of an entry in addition to the bytes of its object. */
+/** Memory of a cached item in addition to the bytes of its object. */
 const ENTRY_BYTES = 250
 /**
- * Maximum number of used items that are skipped before an item is evicted even though it is in use.
+ * Maximum number of items that are skipped because they were used recently. Then an item is evicted
+ * although it was used recently.
  */
 const SPARED_MAX = 1_000
 
 /**
  * The latest requested revision of an object. `previous` is the preceding revision, if it was
- * converted. Watches with a selector compare the two.
+ * converted. Watches with a selector compare the two revisions.
  */
 export class ConvertedItem extends Item {
   previous: ConvertedItem | undefined
@@ -41,8 +42,8 @@ export class ConvertedItems {
   /** The owners that currently have items. */
   readonly #owners = new Set<Owner>()
   /**
-   * Iterates over all items in rounds. It advances only while there are items. The iterators of Map
-   * and Set allow additions and deletions during the iteration.
+   * Iterates over all items in rounds. The iteration advances only while there are items. Items can
+   * be added and deleted during the iteration, because the iterators of Map and Set allow this.
    */
   readonly #rounds = this.#goRound()
   #bytes = 0
@@ -66,8 +67,8 @@ export class ConvertedItems {
   }
 
   /**
-   * Adds an item. If `isLasting` is false, or if the owner has ended, the item is not cached, and
-   * is only returned to the requests that already wait for it.
+   * Adds an item. If `isLasting` is false, or if the owner has ended, the item is not cached. It is
+   * then only returned to the requests that already wait for it.
    */
   add(owner: Owner, item: ConvertedItem, isLasting: boolean): void {
     if (owner.isGone || !isLasting) {
@@ -95,7 +96,7 @@ export class ConvertedItems {
   }
 
   /**
-   * Sets the previous revision of the latest item. Of the earlier revisions, only the newest is
+   * Sets the previous revision of the latest item. Only the newest of the earlier revisions is
    * retained.
    */
   #follow(last: ConvertedItem, item: ConvertedItem): void {
@@ -116,7 +117,10 @@ export class ConvertedItems {
     }
   }
 
-  /** Visits the next item of the round, and evicts it unless it was used and `maySpare` is true. */
+  /**
+   * Visits the next item of the round, and evicts the item, unless it was used recently and
+   * `maySpare` is true.
+   */
   #passOne(maySpare: boolean): void {
     const { owner, item } = this.#rounds.next().value
     if (maySpare && item.isUsed) item.isUsed = false

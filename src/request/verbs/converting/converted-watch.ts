@@ -76,7 +76,9 @@ export class ConvertedWatch implements EventSource {
     })
   }
 
-  /** Converts events. If one of them fails, returns the converted events before it. */
+  /**
+   * Converts events. If the conversion of one event fails, returns the converted events before it.
+   */
   async #convertAll(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
     try {
       return await this.#convert(events)
@@ -90,7 +92,7 @@ export class ConvertedWatch implements EventSource {
     }
     const converted: WatchEvent[] = []
     for (const event of events) {
-      // limit: each event is converted to at most one event, which can be passed as an argument
+      // limit: each event is converted to at most one event, which can be passed as an argument.
       converted.push(...(await this.#convertAll([event])))
       if (this.#failure !== undefined) break
     }
@@ -122,16 +124,17 @@ export class ConvertedWatch implements EventSource {
   }
 
   /**
-   * Returns the object before the change. It must be converted if the watch has a selector, because
-   * the selector is evaluated before and after the change. It is usually still in the cache.
+   * Returns the object before the change. If the watch has a selector, this object must also be
+   * converted, because the selector is evaluated before and after the change. The converted object
+   * is usually still in the cache.
    */
   #before({ type, previous }: ObjectEvent): Item | undefined {
     return this.#matches === undefined || type !== 'MODIFIED' ? undefined : previous
   }
 
   /**
-   * Returns the event for the client, or undefined if the selector matches neither before nor after
-   * the change.
+   * Returns the event for the client. Returns undefined if the selector matches the object neither
+   * before nor after the change.
    */
   #shown(
     { type, revision }: ObjectEvent,

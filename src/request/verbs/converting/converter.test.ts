@@ -109,7 +109,7 @@ function setUp(bytesMax?: number): ConverterFixture {
   }
 }
 
-test('concurrent requests for the same objects share one review', async () => {
+test('concurrent requests for the same objects share one conversion review', async () => {
   const { webhook, converter } = setUp()
   const items = [itemOf('a'), itemOf('b')]
   const results = await Promise.all(Array.from({ length: 100 }, () => converter.items(items)))
@@ -123,7 +123,7 @@ test('concurrent requests for the same objects share one review', async () => {
   assert.equal(webhook.reviews.length, 1)
 })
 
-test('the bytes and objects of a review are limited, and the order of the objects is preserved', async () => {
+test('the size of a conversion review and its number of objects are limited, and the order of the objects is preserved', async () => {
   const { webhook, converter } = setUp()
   const large = Array.from({ length: 20 }, (_, at) => itemOf(`large${at}`, { bytes: 100_000 }))
   const small = Array.from({ length: 1200 }, (_, at) => itemOf(`small${at}`, { bytes: 10 }))
@@ -150,7 +150,7 @@ test('an object that cannot be converted does not fail requests for other object
   assert.equal((await alone)[0]?.peek().apiVersion, 'example.com/v2')
 })
 
-test('the cache is limited in bytes, retains two revisions of each object, and is cleared with its definition', async () => {
+test('the cache of converted objects is limited in bytes, retains two revisions of each object, and is cleared with its definition', async () => {
   const { webhook, kept, converter } = setUp(100_000)
   await converter.items(Array.from({ length: 100 }, (_, at) => itemOf(`w${at}`, { bytes: 5_000 })))
   assert.ok(kept.bytes <= 100_000)
@@ -170,7 +170,7 @@ test('the cache is limited in bytes, retains two revisions of each object, and i
 
 const textOf = ([item]: readonly Item[]): unknown => item?.peek()['text']
 
-test('after a restore, no object of the previous database is returned', async () => {
+test('after the database is restored, no object of the previous database is returned', async () => {
   const { webhook, kept, database, converter } = setUp()
   const [lost, restored] = [itemOf('a', { bytes: 1 }), itemOf('a', { bytes: 2 })]
   await converter.items([lost])
@@ -204,7 +204,7 @@ test('after a restore, no object of the previous database is returned', async ()
   )
 })
 
-test('an object that one request contains twice is sent once', async () => {
+test('if one request contains an object twice, it is sent to the webhook once', async () => {
   const { webhook, converter } = setUp()
   const [good, bad] = [itemOf('good'), itemOf('bad')]
   const [first, second] = await converter.items([good, good])
@@ -213,7 +213,7 @@ test('an object that one request contains twice is sent once', async () => {
   assert.deepEqual(webhook.reviews, [['good'], ['bad']])
 })
 
-test('requests that waited for a failed review share one more review with all of their objects', async () => {
+test('requests that waited for a failed conversion review share one more review with all of their objects', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -225,7 +225,7 @@ test('requests that waited for a failed review share one more review with all of
   assert.deepEqual(reviews, ['good,bad,fine', 'good,bad,fine'])
 })
 
-test('a retry after a failed review contains only the objects of its own request', async () => {
+test('a retry after a failed conversion review contains only the objects of its own request', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -252,7 +252,7 @@ test('watches that send the same event within a short time share its frame', asy
   )
 })
 
-test('objects are read again after the webhook has responded, and are not kept in memory during the call', async () => {
+test('objects are read again after the conversion webhook has responded, and are not kept in memory during the call', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -269,7 +269,7 @@ test('objects are read again after the webhook has responded, and are not kept i
   await converting
 })
 
-test('objects are not cached if their review was sent before the database was replaced', async () => {
+test('converted objects are not cached if their review was sent before the database was replaced', async () => {
   const { webhook, kept, database, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise

@@ -16,7 +16,7 @@ import { ConvertedItem, type ConvertedItems, Owner } from './converted-items.ts'
 /**
  * Limits of one ConversionReview. A review within these limits is serialized and parsed in a few
  * milliseconds, and any webhook accepts it. A larger object is sent alone. A batch of watch events
- * (256 KB, plus the rest of the last object) usually fits into one review.
+ * usually fits into one review, because it has 256 KB, plus the rest of the last object.
  */
 const REVIEW_BYTES_MAX = 288 << 10
 const REVIEW_OBJECTS_MAX = 500
@@ -37,9 +37,9 @@ export type ConverterOptions = {
 }
 
 /**
- * Identity of the database. In another database, or in one restored from a backup, the same key and
- * revision can refer to a different object. Until `isSettled` returns true, requests might still
- * use objects of the previous database.
+ * Identity of the database. In another database, or in a database that was restored from a backup,
+ * the same key and revision can refer to a different object. Until `isSettled` returns true,
+ * requests might still use objects of the previous database.
  */
 export type Database = {
   /** Returns a number that changes when the database is replaced. */
@@ -56,8 +56,8 @@ export class Converter {
   readonly #owner = new Owner()
   readonly #home: ItemHome
   /**
-   * Objects that are being converted, by key and revision. The maps are nested, because a combined
-   * key would be a new string for each of hundreds of waiting requests.
+   * Objects that are being converted, by key and revision. The maps are nested. Otherwise, hundreds
+   * of waiting requests would each create a string with the key and the revision.
    */
   readonly #coming = new Map<Key, Map<Revision, PendingReview>>()
   readonly #database: Database
@@ -82,7 +82,7 @@ export class Converter {
    */
   async items(items: readonly Item[]): Promise<readonly Item[]> {
     // Read the identity of the database first. While a long list is being converted, the database
-    // can be replaced and the new database can settle.
+    // can be replaced, and requests can finish using objects of the previous database.
     const life = this.#database.life()
     const reviews = reviewsOf(items)
     if (reviews.length === 1) return this.#some(items, life)
@@ -124,7 +124,7 @@ export class Converter {
   }
 
   /**
-   * Removes the cached objects, because the definition has changed. Conversions in progress can
+   * Removes the cached objects. Called when the definition has changed. Conversions in progress can
    * finish.
    */
   close(): void {
@@ -137,8 +137,8 @@ export class Converter {
     // A batch of events can contain an object twice: as the state after one change, and as the
     // state before the next.
     const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
-    // This must be called before the first await, so that no other request starts to convert the
-    // same objects.
+    // Call this before the first await, so that no other request starts to convert the same
+    // objects.
     const sent = missing.length === 0 ? noneYet : this.#review(missing, life)
     // Wait for one promise per review instead of one per object. A hundred watches that wait for
     // the same objects would otherwise create thousands of promises.
@@ -163,7 +163,10 @@ export class Converter {
     return items.map((item, at) => found[at] ?? again.get(idOf(item)) ?? item)
   }
 
-  /** Returns the converted item, or the pending review of another request that contains it. */
+  /**
+   * Returns the converted item. If another request is converting the item, returns the pending
+   * review that contains it.
+   */
   #known(item: Item): Item | PendingReview | undefined {
     if (this.#fitting.has(item)) return item
     this.#followDatabase()
@@ -212,7 +215,7 @@ export class Converter {
       this.#send(group, life, (item) => objects.get(item) ?? item.peek()),
     )
     // The reviews have been serialized, so release the objects. If requests retained them while
-    // they wait, V8 would promote them to the old generation.
+    // waiting, V8 would promote the objects to the old generation.
     objects.clear()
     const made = [new Map(fitting.map((item) => [idOf(item), item])), ...(await Promise.all(sent))]
     return new Map(made.flatMap((review) => [...review]))

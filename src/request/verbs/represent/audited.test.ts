@@ -64,13 +64,13 @@ test("memory for the audit log's copy of a list is reserved before the list is c
   }
 })
 
-test('a list is rejected if there is not enough memory to record it', async () => {
+test('a list is rejected if there is not enough memory to record it in the audit log', async () => {
   const { recorded, isMade, shown } = recording({ roomBytes: LIST_BYTES - 1 })
   await assert.rejects(shown.list([], {}), { code: 429 })
   assert.deepEqual([recorded, isMade()], [[], false])
 })
 
-test('an object is recorded once even if its response is serialized in slices', () => {
+test('the audit log records an object once even if its response is serialized in slices', () => {
   const { recorded, held, json, auditing } = recording({ copies: 1 })
   let calls = 0
   const written: Representation['written'] = () => {

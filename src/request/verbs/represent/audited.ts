@@ -9,7 +9,10 @@ import { once } from '../../../lib/scheduling/parts.ts'
 import { Slices } from '../../../lib/scheduling/slices.ts'
 import type { Body, Representation } from './representation.ts'
 
-/** `hold` reserves bytes of the memory for requests. It fails if not enough memory is available. */
+/**
+ * The recorder for the audit log, and a function that reserves memory. `hold` receives a number of
+ * bytes, and fails if not enough memory is available for requests.
+ */
 export type Auditing = { readonly audit: AuditRecorder; readonly hold: (bytes: number) => void }
 
 /**
@@ -44,8 +47,9 @@ export const audited = (
 })
 
 /**
- * Records an object. Its bytes are shared with the cache or the response, so only additional copies
- * are counted. They are counted once, even if the response is serialized in slices.
+ * Records an object. Memory is reserved only for additional copies, because the bytes are shared
+ * with the cache or the response. Even if the response is serialized in slices, memory is reserved
+ * only once.
  */
 function record(json: Body, { audit, hold }: Auditing): void {
   assert(Buffer.isBuffer(json), 'compact JSON of an object is made at once')

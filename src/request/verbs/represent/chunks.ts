@@ -3,8 +3,8 @@ import type { LazyBody } from '../../../api/request.ts'
 
 /**
  * Size of the buffer into which parts are copied. Writing many small buffers costs several times as
- * much as copying them. The buffer is reused when the socket has accepted it. It therefore stays in
- * the CPU cache, and sending a cached list needs no other memory.
+ * much as copying them. The buffer is reused when the socket has accepted its content. Therefore it
+ * stays in the CPU cache, and sending a cached list needs no other memory.
  */
 export const CHUNK_BYTES: number = 64 * 1024
 

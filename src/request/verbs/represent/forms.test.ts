@@ -42,7 +42,7 @@ function harness(): { forms: ResourceForms; itemOf: (object?: typeof lease) => I
   return { forms, itemOf }
 }
 
-test('the watch event of a write reuses the message that was encoded for its response', () => {
+test('the watch event of a write reuses the protobuf message that was encoded for its response', () => {
   const { forms, itemOf } = harness()
   forms.message(itemOf())
   const object = { ...lease }
@@ -54,12 +54,12 @@ test('the watch event of a write reuses the message that was encoded for its res
   assert.notEqual(forms.message(itemOf(object)), answered)
 })
 
-test('the message of a written object equals the message that is generated from its JSON', () => {
+test('the protobuf message of a written object equals the message that is generated from its JSON', () => {
   const { forms, itemOf } = harness()
   assert.deepEqual(forms.writtenMessage({ ...lease }), forms.message(itemOf()))
 })
 
-test('the message of a write is not retained if no client reads protobuf', () => {
+test('the protobuf message of a write is not retained if no client reads protobuf', () => {
   const { forms, itemOf } = harness()
   const object = { ...lease }
   const answered = forms.writtenMessage(object)

@@ -57,8 +57,8 @@ export class ResourceForms {
 
   /**
    * Returns a function that frames events. `way` identifies the framing, and each framing has its
-   * own cache. Events that only one watch sends are not cached, because they would evict others.
-   * `makeOwn` creates their frames, possibly in reused memory.
+   * own cache. If only one watch sends an event, its frame is not cached, because it would evict
+   * other frames. `makeOwn` creates such frames, possibly in reused memory.
    */
   frames(
     way: string,
@@ -82,8 +82,8 @@ export class ResourceForms {
   }
 
   /**
-   * Returns the message of an object that was just written. It is cached for the watch event of the
-   * write, if clients have requested messages of the resource before.
+   * Returns the message of an object that was just written. If clients have requested messages of
+   * the resource before, the message is cached for the watch event of the write.
    */
   readonly writtenMessage = (object: KubeObject): Buffer => {
     const message = encodeItem(object, this.resource.shape.struct)
@@ -126,9 +126,9 @@ export class ResourceForms {
    */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
-    // Choose between the decoded object and its JSON only once, because another request can decode
-    // or serialize the item while the row of a large item is generated in slices. JSON.parse cannot
-    // be divided into slices, so a large item is decoded.
+    // Choose only once between the decoded object and its JSON. While the row of a large item is
+    // generated in slices, another request can decode or serialize the item. A large item is
+    // decoded, because JSON.parse cannot be divided into slices.
     const object = once('object of a row', () => {
       if (item.decoded !== undefined || (item.isLarge && isDivided())) return item.peek()
       return isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())

@@ -14,7 +14,7 @@ function batch(memory: FrameMemory, sizes: readonly number[]): Buffer[] {
 
 const isWhole = (frame: Buffer, at: number): boolean => frame.every((byte) => byte === at + 1)
 
-test('frames of one batch never overlap', () => {
+test('the frames of one batch never overlap in memory', () => {
   const memory = new FrameMemory()
   for (let round = 0; round < 4; round++) {
     const frames = batch(memory, [LARGE, 10, 2 * LARGE, 4 * LARGE, 300])
@@ -26,7 +26,7 @@ test('frames of one batch never overlap', () => {
   }
 })
 
-test('a later batch reuses the memory of the previous one', () => {
+test('a later batch of frames reuses the memory of the previous batch', () => {
   const memory = new FrameMemory()
   batch(memory, [LARGE])
   const [second] = batch(memory, [LARGE])
@@ -34,7 +34,7 @@ test('a later batch reuses the memory of the previous one', () => {
   assert.equal(third?.buffer, second?.buffer)
 })
 
-test('small batches allocate no block', () => {
+test('small batches of frames allocate no block of memory', () => {
   const memory = new FrameMemory()
   batch(memory, [2000, 2000])
   const [second] = batch(memory, [2000])
@@ -43,7 +43,7 @@ test('small batches allocate no block', () => {
   assert.ok(second.buffer !== third.buffer || second.byteOffset !== third.byteOffset)
 })
 
-test('the last frames remain unchanged after a release', () => {
+test('the frames of the last batch remain unchanged after a release', () => {
   const memory = new FrameMemory()
   batch(memory, [LARGE])
   const last = batch(memory, [LARGE, LARGE])

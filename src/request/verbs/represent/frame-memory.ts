@@ -1,17 +1,18 @@
 /**
- * Memory for frames that only one watch sends: those of the objects that exist when it begins. It
- * is reused for each batch. If each frame had its own memory, the frames of ten thousand objects
- * would take 20 MB, and garbage collection would start during a streaming list.
+ * Memory for frames that only one watch sends: the frames of the objects that exist when the watch
+ * begins. The memory is reused for each batch of frames. If each frame had its own memory, the
+ * frames of ten thousand objects would take 20 MB, and garbage collection would start during a
+ * streaming list.
  */
 
 /**
- * Minimum size of a batch that gets a block. Smaller batches do not need one. For example, a
- * kubelet's watch begins with about twenty objects.
+ * Minimum size of a batch that gets a block of memory. Smaller batches do not need a block. For
+ * example, a kubelet's watch begins with about twenty objects.
  */
 const BYTES_MIN = 16 << 10
 /**
- * Length of a block. A batch ends after 64 KB of JSON, or after one larger object. The protobuf
- * form of a batch is not longer than its JSON.
+ * Length of a block of memory. A batch ends after 64 KB of JSON, or after one larger object. The
+ * protobuf form of a batch is not longer than its JSON.
  */
 const BYTES_MAX = 80 << 10
 

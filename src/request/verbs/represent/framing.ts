@@ -1,7 +1,7 @@
 /**
  * Frames watch events in the format that the client accepts: lines of JSON, CBOR documents, or
  * protobuf messages with a length prefix. An event is framed once for all watches with the same
- * format. A Table shows ages, so its events are framed for each watch.
+ * format. A Table contains ages, so its events are framed separately for each watch.
  */
 import type { Status } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -31,27 +31,31 @@ import { includedObject, printEventTable } from './table.ts'
 export type Framing = {
   readonly headers: Headers
   /**
-   * Returns the frame of an event. Undefined if the event cannot be represented, which ends the
-   * stream.
+   * Returns the frame of an event. Returns undefined if the event cannot be represented, which ends
+   * the stream.
    */
   readonly event: (event: WatchEvent) => Buffer | undefined
   /**
-   * Returns the frame of a long event in parts that are not copied. Undefined for other events,
-   * whose frames are single buffers. Absent if no event is sent in parts.
+   * Returns the frame of a long event as several buffers, so that the event is not copied. Returns
+   * undefined for other events, whose frames are single buffers. This function is absent if each
+   * frame is a single buffer.
    */
   readonly parts?: (event: WatchEvent) => readonly Buffer[] | undefined
   readonly error: (status: Status) => Buffer
   /** Whether no frame is shared with other watches. */
   readonly isUnshared: boolean
-  /** Memory for events that only this watch sends. Undefined if each of them has its own memory. */
+  /**
+   * Memory for events that only this watch sends. Undefined if each of these events has its own
+   * memory.
+   */
   readonly memory: FrameMemory | undefined
 }
 
 type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
 
 /**
- * Functions that create frames: `shown` for an event with a cached object, and `bookmark` for a
- * bookmark, which only this watch sends.
+ * Functions that create frames. `shown` creates the frame of an event with a cached object.
+ * `bookmark` creates the frame of a bookmark, which only this watch sends.
  */
 type Frames = {
   readonly shown: (shown: ObjectEvent) => Buffer
@@ -73,8 +77,8 @@ export function framingOf(
   if (form.as?.kind === 'PartialObjectMetadataList') {
     return { headers, error, event: () => undefined, isUnshared: true, memory: undefined }
   }
-  // Only protobuf frames reuse memory. Other formats are created from strings or, for JSON, from
-  // cached bytes. Creating them takes longer than collecting them as garbage.
+  // Only protobuf frames reuse memory. Frames in other formats are created from strings or, for
+  // JSON, from cached bytes. Creating them takes longer than collecting them as garbage.
   const memory =
     keepsFrames || type !== 'protobuf' || form.as !== undefined ? undefined : new FrameMemory()
   const { shown, bookmark } = framesOf(form, forms, { query, memory })
@@ -220,7 +224,8 @@ const errors: { readonly [type in StreamForm]: (status: Status) => Buffer } = {
 }
 
 /**
- * Returns an empty object of the kind, with the resourceVersion from which the client can resume.
+ * Returns an empty object of the kind. It contains the resourceVersion from which the client can
+ * resume.
  */
 function bookmarkObject(
   resource: Resource,

@@ -50,14 +50,14 @@ const printer = (styling: Styling): PrintList =>
   isPlain(styling.form) ? printList : printStyledList(styling)
 
 /**
- * Minimum number of items for which a list starts in a new slice. Measuring that number of items
+ * Minimum number of items of a list that is measured in a new slice. Measuring this number of items
  * takes about a tenth of a millisecond.
  */
 const SLICED_ITEMS_MIN = 4_096
 
 /**
- * Serializes a list. Items that have never been serialized are serialized first, in slices, because
- * the length must be known before the first byte is sent.
+ * Serializes a list. The length must be known before the first byte is sent. Items that have never
+ * been serialized are therefore serialized first, in slices.
  */
 async function printList(items: readonly Item[], listHead: Fields): Promise<Buffer | LazyBody> {
   const { head, tail } = around(listHead)
@@ -143,8 +143,8 @@ function* printItems({
     isFirst = false
     if (needed <= chunk.length) used += item.copyListTail(chunk, used)
     else {
-      // Long items are not copied. Otherwise, each client of a list with long objects would use as
-      // much memory as the longest object.
+      // Do not copy long items. Otherwise, for each client, a list with long objects would use as
+      // much memory as its longest object.
       yield [chunk.subarray(0, used), item.listTail()]
       used = 0
     }

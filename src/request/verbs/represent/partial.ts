@@ -53,7 +53,7 @@ const headOf = (version: Version): Buffer =>
   Buffer.from(`{"kind":"${partialKind}","apiVersion":"meta.k8s.io/${version}",`)
 const heads = { v1: headOf('v1'), v1beta1: headOf('v1beta1') }
 
-/** Encodes the metadata as CBOR. It contains no bytes or floats, so no schema is needed. */
+/** Encodes the metadata as CBOR. Metadata contains no bytes or floats, so no schema is needed. */
 export const partialCbor = (object: KubeObject, version: Version): Buffer =>
   encodeCbor(parseJson(Buffer.from(partialJson(object, version))))
 

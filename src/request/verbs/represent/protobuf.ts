@@ -54,8 +54,8 @@ type ListMessageOptions = {
 }
 
 /**
- * Encodes a list. Length prefixes come first, so the items are visited twice. On the second visit,
- * their messages are in the cache.
+ * Encodes a list. Each message is preceded by its length, so the items are visited twice. On the
+ * second visit, their messages are in the cache.
  */
 export async function protobufList(
   typeMeta: TypeMeta,

@@ -17,8 +17,9 @@ import { includedObject, table, type TableOptions } from './table.ts'
 import { traced } from './traced.ts'
 
 /**
- * Returns the representation for a read or a write. Whether a conversion is valid (for a list or a
- * single object) is checked during serialization. `view` is a subresource with its own kind.
+ * Returns the representation for a read or a write. A conversion can be valid only for lists or
+ * only for single objects, which is checked during serialization. `view` is a subresource with its
+ * own kind.
  */
 export function represent(
   form: Form,
@@ -42,7 +43,7 @@ const RECORDED_BYTES_MIN = 64 << 10
 
 /**
  * Returns a function that reserves memory for the audit record. A write has already reserved enough
- * memory to record its object, and must not be rejected after it was executed.
+ * memory to record its object. It must not be rejected after it was executed.
  */
 function holdRecorded(http: ApiRequest): (bytes: number) => void {
   const isRead = http.method === 'GET' || http.method === 'HEAD'
@@ -53,9 +54,9 @@ function holdRecorded(http: ApiRequest): (bytes: number) => void {
 
 /**
  * Returns a function that reserves memory for converting compact JSON to indented JSON, YAML or
- * CBOR. If not enough memory is available, compact JSON is sent. This is not possible for CBOR.
- * Therefore, a write with a CBOR response reserves nothing: it must not be rejected after it was
- * executed.
+ * CBOR. If not enough memory is available, compact JSON is sent instead of indented JSON or YAML.
+ * For CBOR, this is not possible. Therefore, a write with a CBOR response reserves no memory,
+ * because it must not be rejected after it was executed.
  */
 function holdFor({ type }: Form, http: ApiRequest): Styling['hold'] {
   const isRefused = type === 'cbor' && http.method !== 'GET' && http.method !== 'HEAD'

@@ -1,14 +1,15 @@
 /**
- * How a resource is represented to a client: as objects, as metadata, or as a Table, in JSON, YAML,
- * CBOR or protobuf. The verbs determine which objects are sent, and a representation determines
- * their format. Representations of cached objects are cached with them for later requests.
+ * Defines how a resource is represented to a client: as objects, as metadata, or as a Table, in
+ * JSON, YAML, CBOR or protobuf. The verbs determine which objects are sent, and a representation
+ * determines their format. Representations of cached objects are cached together with the objects
+ * for later requests.
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { Headers, LazyBody } from '../../../api/request.ts'
 import type { Item } from '../../../storage/cache/item.ts'
 import type { ObjectSchema } from '../../../objects/schema/object-schema.ts'
 
-/** An object, with its JSON if it has already been serialized. */
+/** An object. If it has already been serialized, `json` is its JSON. */
 export type WrittenObject = { readonly object: KubeObject; readonly json: Buffer | undefined }
 
 /** A body, or a promise if the body is too long to be generated in one step. */

@@ -43,7 +43,7 @@ async function textOf(body: Buffer | Promise<Buffer | LazyBody>): Promise<string
   return whole.toString()
 }
 
-test('a list that is formatted item by item equals a list that is formatted in one step', async () => {
+test('a list that is formatted item by item has the same bytes as a list that is formatted in one step', async () => {
   for (const form of forms) {
     for (const head of heads) {
       for (const items of [[], [itemOf(0)], [itemOf(1), '{}', '[]', '"x"', itemOf(2)]]) {
@@ -55,7 +55,7 @@ test('a list that is formatted item by item equals a list that is formatted in o
   }
 })
 
-test('a long object that is formatted in chunks equals one that is formatted in one step', async () => {
+test('a long object that is formatted in chunks has the same bytes as an object that is formatted in one step', async () => {
   const value = {
     items: Array.from({ length: 3_000 }, (_, at) => JSON.parse(itemOf(at))),
     text: 'é '.repeat(100_000),
@@ -80,7 +80,7 @@ test('the event loop performs other work while a long list is formatted', async 
 const nested = (depth: number, values: number): string =>
   `${'['.repeat(depth)}${Array.from({ length: values }, () => '0').join()}${']'.repeat(depth)}`
 
-test('an object whose styled form would be many times as long is sent as compact JSON', async () => {
+test('an object whose YAML or indented JSON would be many times as long is sent as compact JSON', async () => {
   const item = `{"a":${nested(980, 60_000)}}`
   for (const form of forms) {
     const text = await textOf(styled(Buffer.from(`${item}\n`), { form }))
@@ -94,7 +94,7 @@ test('an object whose styled form would be many times as long is sent as compact
   }
 })
 
-test('an object is sent as compact JSON if not enough memory is available for its styled form', async () => {
+test('an object is sent as compact JSON if there is not enough memory for its YAML or indented JSON', async () => {
   const item = JSON.stringify({ a: Array.from({ length: 10_000 }, (_, at) => `n${at}`) })
   for (const form of forms) {
     assert.equal(
@@ -138,7 +138,7 @@ for (const [name, json] of Object.entries(hostile)) {
   }
 }
 
-test('property: a YAML list that is formatted item by item equals a list that is formatted in one step', async () => {
+test('property: a YAML list that is formatted item by item has the same bytes as a list that is formatted in one step', async () => {
   const [, form] = forms
   assert.ok(form !== undefined)
   const property = fc.asyncProperty(
@@ -155,7 +155,7 @@ test('property: a YAML list that is formatted item by item equals a list that is
   await fc.assert(property, { numRuns: 100 })
 })
 
-test('a long string in a response that is formatted in slices equals one that is formatted in one step', async () => {
+test('a long string in a response that is formatted in slices has the same bytes as in a response that is formatted in one step', async () => {
   const json = Buffer.from(`${JSON.stringify({ data: { long: 'a"\n\t'.repeat(150_000) } })}\n`)
   for (const form of forms) {
     const whole = await textOf(styled(json, { form }))

@@ -1,7 +1,8 @@
 /**
- * Converts compact JSON to indented JSON, YAML or CBOR. For deeply nested values, the first two can
- * be hundreds of times as long. Therefore, the length is computed first, and a long body is
- * generated in slices while the client reads it. It is never in memory as a whole.
+ * Converts compact JSON to indented JSON, YAML or CBOR. These are called styles here. For deeply
+ * nested values, the first two can be hundreds of times as long. Therefore, the length is computed
+ * first, and a long body is generated in slices while the client reads it. It is never in memory as
+ * a whole.
  */
 import { noMemory } from '../../../api/errors.ts'
 import { parseInSteps, parseJson } from '../../../api/json-value.ts'
@@ -20,14 +21,20 @@ import type { RequestSignal } from '../storage-errors.ts'
 import type { Body } from './representation.ts'
 
 /**
- * Maximum length of an object's styled form, as a multiple of its compact JSON. If it is exceeded,
- * compact JSON is sent, which is also valid YAML. The styled form of typical objects is two to four
- * times as long.
+ * Maximum length of an object in a style, as a multiple of its compact JSON. If this length is
+ * exceeded, compact JSON is sent, which is also valid YAML. Typical objects are two to four times
+ * as long as their compact JSON.
  */
 const STYLED_TIMES_MAX = 10
-/** Styled forms up to this length are always sent, regardless of the length of the compact JSON. */
+/**
+ * Objects whose length in a style does not exceed this are always sent in the style, regardless of
+ * the length of their compact JSON.
+ */
 const STYLED_BYTES_MIN = 64 << 10
-/** Objects up to this length are converted in one step instead of in slices. */
+/**
+ * Maximum length of an object that is converted in one step. Longer objects are converted in
+ * slices.
+ */
 export const SHORT_BYTES = 16 << 10
 /** Memory used by a parsed value, as a multiple of its JSON. */
 const PARSED_HELD_TIMES = 10
@@ -35,8 +42,8 @@ const PARSED_HELD_TIMES = 10
 const STEP_BYTES = 16 << 10
 
 /**
- * Options for converting compact JSON to another form. `hold` reserves bytes of the memory for
- * requests, and returns false if not enough is available.
+ * Options for converting compact JSON to a style. `hold` reserves memory, in bytes, from the memory
+ * for requests. It returns false if not enough memory is available.
  */
 export type Styling = {
   readonly form: Form
@@ -48,7 +55,7 @@ export type Styling = {
 /** Whether this is compact JSON, which is the cached format. */
 export const isPlain = ({ type, isIndented }: Form): boolean => type === 'json' && !isIndented
 
-/** Styles an object. `json` is compact and ends with a newline. */
+/** Converts an object to a style. `json` is compact and ends with a newline. */
 export function styled(json: Buffer, { form, hold }: Styling): Body {
   if (isPlain(form)) return json
   const style = form.type === 'yaml' ? yamlDocument : indented(0)
@@ -58,7 +65,9 @@ export function styled(json: Buffer, { form, hold }: Styling): Body {
   return pieces === undefined ? json : Buffer.concat(pieces)
 }
 
-/** Styles a list. `open` is compact JSON up to the colon after the key of the items. */
+/**
+ * Converts a list to a style. `open` is compact JSON up to the colon after the key of the items.
+ */
 export function styledList<T>(
   open: string,
   items: readonly T[],
@@ -70,13 +79,13 @@ export function styledList<T>(
 }
 
 /**
- * Converts the compact JSON of a document, or of an item of a list, to pieces of another form. If
+ * Converts the compact JSON of a document, or of an item of a list, to pieces in a style. Whenever
  * `pieces` yields undefined, other work can run.
  */
 export type Style = {
   /** Memory needed while a value is formatted, as a multiple of its JSON. */
   readonly heldTimes: number
-  /** Whether compact JSON is sent if the styled form is too long. */
+  /** Whether compact JSON is sent if the result is too long. */
   readonly hasLimit: boolean
   readonly pieces: (json: Buffer) => Generator<Buffer | undefined, void, void>
   /**
@@ -86,7 +95,7 @@ export type Style = {
   readonly measure?: (json: Buffer, bytesMax: number) => Steps<number>
 }
 
-/** A document of styled items, and the bytes around and between them. */
+/** A document of items in a style, and the bytes around and between them. */
 export type StyledDocument<T> = {
   readonly style: Style
   readonly items: readonly T[]
@@ -102,15 +111,15 @@ export type StyledDocument<T> = {
 
 const nothing = Buffer.alloc(0)
 /**
- * Maximum size of the pieces that are retained after they were generated for measuring. Within this
- * size, a body is generated only once.
+ * Maximum size of the pieces that are retained after they were generated to compute the length.
+ * Within this size, a body is generated only once.
  */
 const KEPT_BYTES_MAX = 1 << 20
 
 export async function styledDocument<T>(document: StyledDocument<T>): Promise<Buffer | LazyBody> {
-  // If the caller's work is divided (lib/scheduling/parts.ts), continue outside of it, because the
-  // document has its own slices. A pause in divided work is an exception, which would reject this
-  // promise.
+  // If the caller's work is divided (lib/scheduling/parts.ts), continue outside of this work,
+  // because the document has its own slices. A pause in divided work is an exception, which would
+  // reject this promise.
   if (isDivided()) await Promise.resolve()
   const measuring = new Measuring(document)
   await inSlices(measuring.steps())
@@ -161,7 +170,7 @@ class Measuring<T> {
     } else {
       this.length += bytes
       if (this.length > KEPT_BYTES_MAX) this.kept = undefined
-      // limit: the total size of the pieces is at most KEPT_BYTES_MAX, so there are few of them
+      // limit: the total size of the pieces is at most KEPT_BYTES_MAX, so there are few of them.
       else this.kept?.push(...printed)
     }
   }
@@ -335,7 +344,7 @@ const yamlItem = yaml((value) => [value])
 
 /**
  * Returns the bytes around the items of a YAML list. YAML has sorted keys, so the items are
- * inserted at the position of their key.
+ * inserted at the position of the key `items`.
  */
 function yamlFrame(open: string, isEmpty: boolean): Frame {
   const mark = isEmpty ? '[]' : 'null'

@@ -24,7 +24,7 @@ import { isPlain, plain, styled, styledDocument, styledList, type Styling } from
 export type IncludedObject = 'None' | 'Metadata' | 'Object'
 
 /**
- * Returns the includeObject parameter. Fails with BadRequest if it is invalid. As in
+ * Returns the includeObject parameter. Fails with BadRequest if the parameter is invalid. As in
  * kube-apiserver, it is checked only when an object is serialized.
  */
 export function includedObject(query: URLSearchParams): IncludedObject {
@@ -66,8 +66,9 @@ export function table(options: TableOptions): Representation {
   }
   return {
     headers: contentHeaders[form.type],
-    // Look up the row only once, even if the work is divided into parts. Otherwise, a row that
-    // another request caches between two parts would change the order of the loops.
+    // Look up the row only once, even if the work is divided into parts. Between two parts, another
+    // request might cache the row. A second lookup would then find the row, and the order of the
+    // loops would change.
     item: (item) =>
       one(
         once('row of an item', () => options.rowsOfItems()(item)),
@@ -131,8 +132,8 @@ async function printList(
 }
 
 /**
- * Limits the number of decoded large objects in memory to one. More would not help, because the
- * thread can work on only one at a time.
+ * Limits the number of decoded large objects in memory to one. A higher limit would not help,
+ * because the thread can process only one object at a time.
  */
 const largeRows = new Semaphore(1)
 

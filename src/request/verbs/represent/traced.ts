@@ -1,6 +1,7 @@
 /**
- * Wraps the representation of a traced request so that serialization has a span. The span of a list
- * covers only its beginning, because the rest is serialized while it is sent.
+ * Wraps the representation of a traced request so that serialization has a span. For a list, the
+ * span covers only the beginning of the serialization, because the rest is serialized while the
+ * list is sent.
  */
 import { type Span, within } from '../../../api/span.ts'
 import { once } from '../../../lib/scheduling/parts.ts'

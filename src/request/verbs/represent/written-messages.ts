@@ -1,7 +1,9 @@
 /**
  * Protobuf messages that were encoded for the responses to writes. They are retained for the watch
- * events of the same objects. All resources share one limit, because a message is needed only for a
- * short time, and can keep its object and 64 KB of Node's Buffer pool in memory.
+ * events of the same objects.
+ *
+ * All resources share one limit, because a message is needed only for a short time. A message can
+ * keep its object and 64 KB of Node's Buffer pool in memory.
  */
 import type { KubeObject } from '../../../api/object.ts'
 
@@ -11,8 +13,8 @@ import type { KubeObject } from '../../../api/object.ts'
  */
 const COUNT_MAX = 32
 /**
- * Maximum length of a message. Longer messages are encoded again, because a retained message also
- * retains its object, which is several times as large.
+ * Maximum length of a retained message. A longer message is encoded again for the watch event,
+ * because a retained message also retains its object, which is several times as large.
  */
 const BYTES_MAX = 8 << 10
 
@@ -27,7 +29,7 @@ export class WrittenMessages {
     for (const oldest of this.#messages.keys()) return void this.#messages.delete(oldest)
   }
 
-  /** Removes a message and returns it. Each write has only one event. */
+  /** Removes a message and returns it, because each write has only one event. */
   take(object: KubeObject): Buffer | undefined {
     const message = this.#messages.get(object)
     if (message !== undefined) this.#messages.delete(object)

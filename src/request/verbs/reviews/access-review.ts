@@ -1,6 +1,6 @@
 /**
- * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: whether a user has
- * access.
+ * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: they report whether a
+ * user has access.
  */
 import type { AccessAttributes, AccessDecision, AccessSelectors } from '../../../api/access.ts'
 import { invalid } from '../../../api/errors.ts'
@@ -34,7 +34,10 @@ const GROUPS_MAX = 10_000
  */
 const EXTRAS_MAX = 10_000
 
-/** Queries the authorizers. The query ends when the signal of the `waiting` request is aborted. */
+/**
+ * Asks the authorizers whether the user has access. Aborted when the signal of the `waiting`
+ * request is aborted.
+ */
 export type AskAboutAccess = (
   user: User,
   attributes: AccessAttributes,
@@ -44,8 +47,8 @@ export type AskAboutAccess = (
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
 /**
- * `hasSelectors` is the AuthorizeWithSelectors feature gate. If it is off, selectors are removed
- * from the review and from the response.
+ * Creates the review. `hasSelectors` is whether the feature gate AuthorizeWithSelectors is on. If
+ * the gate is off, selectors are removed from the review and from the response.
  */
 export type AccessReviewOptions = {
   readonly askAboutAccess: AskAboutAccess
@@ -185,7 +188,7 @@ const goPath = ({ path, verb }: Fields): string =>
 function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
   const isLocal = kind === 'LocalSubjectAccessReview'
   const allowed = isLocal ? ['managedFields', 'namespace'] : ['managedFields']
-  // limit: `allowed` has at most two fields, so each search is short
+  // limit: `allowed` has at most two fields, so each search is short.
   const isEmpty = Object.keys(metadata).every(
     (field) => allowed.includes(field) || metadata[field] === undefined,
   )

@@ -33,7 +33,7 @@ const refused: readonly [string, Parameters<typeof validateSelectorSizes>[0], st
   ],
 ]
 for (const [what, review, fault] of refused) {
-  test(`a review with ${what} is rejected quickly`, () => {
+  test(`an access review with ${what} is rejected quickly`, () => {
     let faults: string[] = []
     const ms = cpuMsOf(() => {
       faults = validateSelectorSizes(review).map(({ path, message }) => `${path}: ${message}`)
@@ -43,13 +43,13 @@ for (const [what, review, fault] of refused) {
   })
 }
 
-test('a review can have as many requirements and values as the query of a request', () => {
+test('an access review can have as many requirements and values as the query of a request', () => {
   const requirements = many(1000, values(10))
   assert.deepEqual(validateSelectorSizes(withLabels({ requirements })), [])
   assert.deepEqual(validateLabelRequirements({ requirements }, 'spec'), [])
 })
 
-test('the number of reported errors in values is limited', () => {
+test('the number of reported errors in the values of an access review is limited', () => {
   const requirements = [{ key: 'a', operator: 'In', values: many(100_000, '-') }]
   assert.equal(validateLabelRequirements({ requirements }, 'spec').length, FAULTS_MAX)
 })

@@ -1,5 +1,5 @@
 /**
- * Validates the selectors in access reviews. Each of them is a string or a list of requirements.
+ * Validates the selectors in access reviews. Each selector is a string or a list of requirements.
  * Unknown operators are not an error here.
  */
 import {
@@ -31,8 +31,8 @@ import {
 const RAW_BYTES_MAX = 1 << 20
 
 /**
- * Validates the sizes of the selectors. Must be called before anything else reads them. A selector
- * in a review can be as large as one in the query of a request.
+ * Validates the sizes of the selectors. Must be called before any other code reads them. A selector
+ * in a review can be as large as a selector in the query of a request.
  */
 export function validateSelectorSizes({ spec }: Fields): FieldFault[] {
   const { fieldSelector, labelSelector } = fieldsOf(fieldsOf(spec)['resourceAttributes'])

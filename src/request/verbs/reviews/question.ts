@@ -1,6 +1,6 @@
 /**
- * Serves kinds that are created only to get a response, such as reviews. It executes the steps of a
- * write without storing the object.
+ * Serves kinds that are created only to get a response, such as reviews. The steps of a write are
+ * executed, but the object is not stored.
  */
 import { attributesOf } from '../admission-attributes.ts'
 import { invalid } from '../../../api/errors.ts'
@@ -24,7 +24,7 @@ type Question = {
   readonly object: KubeObject
   /**
    * Runs validating admission, which can reject the request. Must be called after the kind's own
-   * checks, with the object as changed by them.
+   * checks. The object must contain the changes that these checks have made.
    */
   readonly validate: (object: KubeObject) => Promise<void>
   readonly respond: (object: KubeObject) => Promise<ApiResponse>
@@ -40,7 +40,7 @@ type ReviewOptions = {
   readonly validateSize?: ((object: KubeObject) => readonly FieldFault[]) | undefined
 }
 
-/** Returns the review that was sent, with the changes of mutating admission. */
+/** Returns the review that the client sent, with the changes of mutating admission. */
 export async function readReview(
   request: ResourceRequest,
   access: WriteAccess,

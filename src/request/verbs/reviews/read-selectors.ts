@@ -1,6 +1,6 @@
 /**
- * Reads the selectors in an access review. A selector or requirement that cannot be parsed is
- * ignored, and reported in the review's evaluationError.
+ * Reads the selectors in an access review. If a selector or requirement cannot be parsed, it is
+ * ignored, and the error is reported in the review's evaluationError.
  */
 import type { AccessSelectors } from '../../../api/access.ts'
 import { ApiError } from '../../../api/errors.ts'
@@ -45,7 +45,10 @@ type SelectorReader<T> = {
   readonly read: (requirement: Fields) => T | undefined
 }
 
-/** Reads one selector. Validation ensures that it does not have both a string and requirements. */
+/**
+ * Reads one selector. Validation ensures that the selector does not contain both a string and
+ * requirements.
+ */
 function readSelector<T>(
   { rawSelector, requirements }: Fields,
   { parse, read }: SelectorReader<T>,

@@ -10,7 +10,7 @@ const faultsOf = (audiences: readonly string[]): string[] =>
     spec: { audiences },
   }).map(({ path, message }) => `${path}: ${message}`)
 
-test('the number and the total length of audiences are limited', () => {
+test('the number and the total length of the audiences of a TokenReview are limited', () => {
   assert.deepEqual(faultsOf(Array.from({ length: 256 }, (_, at) => `a${at}`)), [])
   assert.deepEqual(faultsOf(Array.from({ length: 257 }, () => '')), [
     'spec.audiences: Too many: 257: must have at most 256 items',

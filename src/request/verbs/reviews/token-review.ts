@@ -32,8 +32,8 @@ export type TokenAnswer =
   | { readonly kind: 'none' }
 
 /**
- * Authenticates a token. It must be valid for one of the given audiences. If there are none, it
- * must be valid for one of the server's audiences.
+ * Authenticates a token. The token must be valid for one of the given audiences. If no audiences
+ * are given, it must be valid for one of the server's audiences.
  */
 export type AskAboutToken = (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
 

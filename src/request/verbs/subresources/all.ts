@@ -1,6 +1,7 @@
 /**
- * The table of handlers. It contains subresources that are neither a read nor a write of their
- * object, and kinds that are created only to get a response and are not stored.
+ * The table of handlers. Subresources have a handler if a request for them is neither a read nor a
+ * write of their object. Kinds that are created only to get a response, and are not stored, also
+ * have a handler.
  */
 import { createReviews, type ReviewsOptions } from '../reviews/reviews.ts'
 import type { Review } from '../reviews/question.ts'

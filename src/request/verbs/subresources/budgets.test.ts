@@ -25,7 +25,7 @@ const budget = (status: Fields, spec: Fields = {}): KubeObject => ({
 
 const now = '2026-03-01T10:00:00Z'
 
-test('pods that are pending, finished or being deleted need no budget', () => {
+test('the eviction of a pod that is pending, finished or being deleted needs no budget', () => {
   const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']
   assert.deepEqual(
     phases.map((phase) => needsNoBudget(pod({ phase }))),
@@ -34,7 +34,7 @@ test('pods that are pending, finished or being deleted need no budget', () => {
   assert.ok(needsNoBudget({ ...running, metadata: { name: 'p', deletionTimestamp: now } }))
 })
 
-test('an unready pod is evicted without using the budget if enough others are healthy, or if the policy always allows it', () => {
+test('an unready pod is evicted without using the budget if enough other pods are healthy, or if the policy always allows it', () => {
   const healthy = budget({ currentHealthy: 2, desiredHealthy: 2 })
   const ill = budget({ currentHealthy: 1, desiredHealthy: 2 })
   const always = budget(

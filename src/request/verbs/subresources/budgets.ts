@@ -15,12 +15,15 @@ import { withCondition } from './condition.ts'
  * more, the controller is probably not running.
  */
 const DISRUPTED_PODS_MAX = 2000
-/** Time that the controller is given to process a changed budget. */
+/**
+ * Delay in seconds before a retry. The disruption controller needs this time to process a changed
+ * budget.
+ */
 const RETRY_SECONDS = 10
 
 /**
- * Whether a pod can be evicted without a budget, because it does not run yet or will never run
- * again.
+ * Whether a pod can be evicted without using a budget, because it does not run yet or will never
+ * run again.
  */
 export const needsNoBudget = (pod: KubeObject): boolean => isOver(pod) || phaseOf(pod) === 'Pending'
 
@@ -31,8 +34,8 @@ export const isOver = (pod: KubeObject): boolean =>
 const phaseOf = (pod: KubeObject): string => textOf(fieldsOf(pod['status'])['phase'])
 
 /**
- * Whether a selector in JSON selects a pod. The values of a long selector are searched as JSON
- * first, so that a selector that cannot match is not parsed.
+ * Whether a selector in JSON selects a pod. If the selector is long, its values are first searched
+ * in the JSON. Thus a selector that cannot match is not parsed.
  */
 export function selectsInJson(selector: Buffer, labels: Labels = {}): boolean {
   for (const expression of itemsIn(valueAt(selector, ['matchExpressions']))) {

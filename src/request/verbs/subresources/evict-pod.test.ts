@@ -13,8 +13,8 @@ const aPod = (status: Fields): KubeObject => ({
 })
 
 /**
- * Evicts a pod. Just before the first attempt to delete the pod, another writer stores its next
- * state. Returns the executed steps, followed by the error, if any.
+ * Evicts a pod. Just before the first attempt to delete the pod, another writer stores the next
+ * state of the pod. Returns the executed steps, followed by the error, if any.
  */
 async function evicted(
   states: readonly KubeObject[],

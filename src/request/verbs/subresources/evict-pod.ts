@@ -1,6 +1,7 @@
 /**
- * Evicts a pod in three steps: the pod is read, its budget is used, and the pod is deleted. If its
- * state allowed an eviction without using the budget, only that version of the pod is deleted.
+ * Evicts a pod in three steps: the pod is read, its budget is used, and the pod is deleted. If the
+ * state of the pod allows an eviction without using the budget, only this version of the pod is
+ * deleted.
  */
 import { ApiError } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -10,7 +11,8 @@ import { beingProcessed, isOver, needsNoBudget } from './budgets.ts'
 /** Maximum number of attempts, as in kube-apiserver. */
 const TRIES = 20
 /**
- * Delay between two attempts, as in kube-apiserver. A pod that keeps changing is probably starting.
+ * Delay between two attempts, as in kube-apiserver. If a pod keeps changing, it is probably
+ * starting.
  */
 const RETRY_MS = 500
 
@@ -29,8 +31,8 @@ export type EvictionSteps = {
 }
 
 /**
- * How a budget was used. `uncountedIn` is the name of the budget that does not count the pod
- * because it is not ready. It is undefined if the pod is counted, or has no budget.
+ * Describes how a budget was used. `uncountedIn` is the name of the budget that does not count the
+ * pod because it is not ready. It is undefined if the pod is counted, or has no budget.
  */
 export type BudgetUse = { readonly uncountedIn?: string }
 
@@ -40,8 +42,8 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     const { pod, resourceVersion } = await steps.read()
     const judged = { ...wanted, resourceVersion: named ?? resourceVersion }
     try {
-      // Delete a pending pod only in the version that was read, because it might become ready in
-      // the meantime. Its eviction must then use the budget.
+      // Delete a pending pod only in the version that was read. The pod might become ready in the
+      // meantime, and its eviction must then use the budget.
       if (needsNoBudget(pod)) return await steps.remove(isOver(pod) ? wanted : judged)
     } catch (error) {
       if (!isConflict(error) || named !== undefined || tries === TRIES) throw error
@@ -53,8 +55,7 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     try {
       return await steps.remove(judged)
     } catch (error) {
-      // A conflict means that the pod has changed. It might be ready now, so that the budget counts
-      // it.
+      // A conflict means that the pod has changed. If it is ready now, the budget counts it.
       throw isConflict(error) && named === undefined ? beingProcessed(uncountedIn) : error
     }
   }

@@ -49,8 +49,8 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const stages = listOf(fieldsOf(body['deleteOptions'])['dryRun']).length
   refuseInvalid(expected, body, validateStageCount(stages, 'deleteOptions.dryRun'))
   const given = await withOwners(request, body, { kind: expected, options, access })
-  // Admission receives the dryRun option of the query. The one inside the Eviction is not passed,
-  // because mutating admission can change it.
+  // Admission receives the dryRun option of the query. The dryRun option inside the Eviction is not
+  // passed, because mutating admission can change it.
   const admitted = { operation: 'CREATE', isDryRun: options.isDryRun, access, shape } as const
   const { object: sent, validate } = await mutate(request, given, admitted)
   const eviction = checked(sent, name, options)
@@ -85,7 +85,7 @@ export const evict: SubresourceHandler = async (request, parts) => {
     })
     if (marked !== undefined) written(marked, key, revision, { resource, access })
     // Storing the condition has changed the resourceVersion, so a precondition must use the new
-    // one.
+    // resourceVersion.
     const resourceVersion = judged.resourceVersion === undefined ? undefined : `${revision}`
     await deleteObject(request, { ...judged, resourceVersion }, access, { isAdmitted: true })
   }

@@ -1,7 +1,7 @@
 /**
  * Finds the address to which a proxy connects. A name is resolved only once, and the proxy connects
- * to the address that was checked. Therefore, a DNS server that returns a different address the
- * next time cannot direct the proxy to the server's own machine (CVE-2020-8562).
+ * to the address that was checked. Otherwise, a DNS server that returns a different address the
+ * next time could direct the proxy to the server's own machine (CVE-2020-8562).
  */
 import { badRequest } from '../../../api/errors.ts'
 import { isGlobalUnicast } from '../../../api/ip.ts'

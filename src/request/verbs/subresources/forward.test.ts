@@ -52,7 +52,7 @@ async function statusOf(to: ForwardOptions, pipeBody?: () => Promise<void>): Pro
   return message.statusCode ?? 0
 }
 
-test('a read is resent if a kept-alive connection is lost when it is reused, but a write is not', async () => {
+test('if a kept-alive connection is lost when it is reused, a read is sent again, but a write is not', async () => {
   using backend = await start((socket, asked) =>
     asked % 2 === 1 ? socket.write(ok) : socket.destroy(),
   )
@@ -62,7 +62,7 @@ test('a read is resent if a kept-alive connection is lost when it is reused, but
   assert.equal(backend.asked(), 4)
 })
 
-test('a request whose body turns out to be empty is also resent', async () => {
+test('a request whose body turns out to be empty is also sent again if its connection is lost', async () => {
   using backend = await start((socket, asked) =>
     asked % 2 === 1 ? socket.write(ok) : socket.destroy(),
   )
@@ -70,7 +70,7 @@ test('a request whose body turns out to be empty is also resent', async () => {
   assert.equal(backend.asked(), 3)
 })
 
-test('a request fails if the backend switches protocols without being asked', async () => {
+test('a request fails if the backend switches protocols although the request is not an upgrade', async () => {
   using backend = await start((socket) => socket.write(switched))
   await assert.rejects(statusOf(backend.to), /101 Switching Protocols/)
 })

@@ -29,7 +29,7 @@ export type ForwardOptions = {
    */
   readonly address?: string
   /**
-   * Query string that is sent unchanged instead of the query of the URL, which would be encoded
+   * Query string that is sent unchanged. It replaces the query of the URL, which would be encoded
    * again.
    */
   readonly rawQuery?: string
@@ -46,11 +46,12 @@ export type ForwardOptions = {
 }
 
 /**
- * Resolves when the status and headers of the response have arrived, possibly while the request
- * body is still being sent. If the connection breaks before that, fails with its error.
+ * Forwards the request. Resolves when the status and headers of the response have arrived, possibly
+ * while the request body is still being sent. If the connection breaks before that, fails with the
+ * error of the connection.
  *
- * A backend might close a kept-alive connection just as it is reused. If the request can safely be
- * sent again, it is resent until it succeeds or fails on a new connection.
+ * A backend might close a kept-alive connection just when it is reused. If the request can safely
+ * be sent again, it is sent until it succeeds or fails on a new connection.
  */
 export async function forward(
   wanted: ForwardOptions,
@@ -96,8 +97,8 @@ function forwardOnce(
     let isEmpty = true
     const take = (chunk: Buffer): MaybePromise<void> => {
       isEmpty = false
-      // Node would send the body of a GET or DELETE without framing if its length is unknown. The
-      // backend would then parse the body as a second request.
+      // For a GET or DELETE, Node would send a body of unknown length without framing. The backend
+      // would then parse the body as a second request.
       if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {
         outgoing.setHeader('transfer-encoding', 'chunked')
       }

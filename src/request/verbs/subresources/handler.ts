@@ -1,7 +1,7 @@
 /**
- * Handlers of subresources that are neither a read nor a write of their object, and of kinds that
- * are created only to get a response. Each handler has a file in this folder, and all.ts contains
- * the table.
+ * Handlers of subresources for which a request is neither a read nor a write of their object, and
+ * of kinds that are created only to get a response. Each handler has a file in this folder, and
+ * all.ts contains the table of handlers.
  */
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { attributesOf } from '../admission-attributes.ts'
@@ -81,8 +81,8 @@ export async function mutate(
 }
 
 /**
- * Adds managedFields to an object that is not stored. They show plugins which manager set which
- * fields. `kind` is the kind of the object.
+ * Adds managedFields to an object that is not stored. They show admission plugins which manager set
+ * which fields. `kind` is the kind of the object.
  */
 export function withOwners(
   request: ResourceRequest,

@@ -1,6 +1,6 @@
 /**
- * Counts requests for pod logs by whether the kubelet's certificate must be verified, and those
- * that fail because verification failed.
+ * Counts requests for pod logs by whether the kubelet's certificate must be verified. Also counts
+ * requests that fail because the verification failed.
  */
 import type { Count, Counter, Metrics } from '../../../lib/telemetry/metrics.ts'
 

@@ -22,7 +22,7 @@ export const readLog: SubresourceHandler = async (request, parts) => {
   const { name, namespace, http } = request
   negotiate(http, { isText: true })
   const options = parseLogOptions(http.query, name, parts.gates)
-  // The client can request that the kubelet's certificate is not verified. The API server still
+  // If the client requests this, the kubelet's certificate is not verified. The API server still
   // presents its own certificate.
   const isUnchecked = parseBoolean(http.query.get('insecureSkipTLSVerifyBackend'))
   parts.logMetrics.recordRequest(isUnchecked)

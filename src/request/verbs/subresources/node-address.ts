@@ -10,8 +10,8 @@ export type NodeAddress = { readonly host: string; readonly port: number }
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 
 /**
- * Returns the address. If the node does not exist, the NotFound error contains the resource `as`,
- * which is pods for requests about a pod.
+ * Returns the address of the kubelet. If the node does not exist, the NotFound error contains the
+ * resource `as`, which is pods for requests about a pod.
  */
 export async function addressOf(
   name: string,
@@ -22,7 +22,7 @@ export async function addressOf(
   if (node === undefined) throw notFound(as, name)
   const { addresses, daemonEndpoints } = fieldsOf(node['status'])
   const known = itemsOf(addresses)
-  // limit: the flag contains only a few address types, so `known` is filtered only a few times
+  // limit: the flag contains only a few address types, so `known` is filtered only a few times.
   const found = kubelet.addressTypes.flatMap((type) =>
     known.filter((one) => one['type'] === type),
   )[0]

@@ -116,7 +116,10 @@ async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess)
   throw serviceUnavailable(`no endpoints available for service ${quote(request.name)}`)
 }
 
-/** Returns all items in order, beginning with a random one, to distribute the load. */
+/**
+ * Returns all items in their order, but beginning with a random item and wrapping around, to
+ * distribute the load.
+ */
 function fromAnywhere<T>(items: readonly T[], random: () => number): T[] {
   const first = Math.floor(random() * items.length)
   return [...items.slice(first), ...items.slice(0, first)]
@@ -161,8 +164,8 @@ async function nodeTarget(
 ): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
   const node = await addressOf(name, request.resource, parts)
-  // The address must be checked, because users with write access to the status of a node can store
-  // any address there.
+  // Check the address, because users with write access to the status of a node can store any
+  // address there.
   const address = await parts.findHost(node.host)
   if (port === '' || Number(port) === node.port) {
     return { base: `https://${hostPort(node)}`, address, kubelet: parts.kubelet }

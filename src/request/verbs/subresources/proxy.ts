@@ -52,8 +52,8 @@ function locationBelow(prefix: string, from: URL, location: Headers[string] | un
 }
 
 /**
- * Redirects to the same path with a trailing slash. Without it, relative links in the response
- * would not stay below the path of the proxy.
+ * Redirects to the same path with a trailing slash. Without the slash, relative links in the
+ * response would not stay below the path of the proxy.
  */
 function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
   const location = `${encodeURI(path)}/${rawQuery === '' ? '' : `?${rawQuery}`}`

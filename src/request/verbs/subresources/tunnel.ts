@@ -1,5 +1,6 @@
 /**
- * A tunnel is an upgraded connection. Bytes are copied in both directions until one side closes it.
+ * A tunnel is an upgraded connection. Bytes are copied in both directions until one side closes the
+ * connection.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -25,8 +26,8 @@ export async function tunnel(
   http: ApiRequest,
   { bytesPerSecondMax, ...to }: TunnelTo,
 ): Promise<ApiResponse> {
-  // The body is not forwarded, so content-length is also removed. Otherwise, a backend that refuses
-  // the upgrade would read the next request as the body.
+  // The body is not forwarded, so the header content-length is also removed. Otherwise, a backend
+  // that refuses the upgrade would read the next request as the body.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
   const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
   const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {

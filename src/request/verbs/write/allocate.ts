@@ -34,8 +34,8 @@ export async function allocate(
 }
 
 /**
- * The allocations of a write. If the write succeeds, they belong to the stored object. The
- * allocations of earlier attempts are released.
+ * The allocations of a write. If the write succeeds, its allocations belong to the stored object.
+ * The allocations of earlier attempts are released.
  */
 export class HeldAllocation {
   readonly #allocator: Allocator
@@ -58,9 +58,9 @@ export class HeldAllocation {
   }
 
   /**
-   * Must be called just before the object is stored. If an error leaves the outcome of a write
-   * unknown before this call, the write is that of an admission plugin, and the object itself has
-   * certainly not been stored.
+   * Must be called just before the object is stored. If the outcome of a write is unknown before
+   * this call, it is a write by an admission plugin. The object itself has then certainly not been
+   * stored.
    */
   offer(): void {
     this.#isOffered = true

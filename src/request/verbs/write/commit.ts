@@ -35,8 +35,8 @@ export async function commit(
   const { store, decode, ttlSeconds } = access.storage
   const { resource, context } = request
   const { signal } = context
-  // A cached item contains the information whether its stored form is outdated, except if a webhook
-  // converted the item.
+  // A cached item contains the information whether its stored form is outdated, unless a webhook
+  // has converted the item.
   const isUnknown =
     resource.versions.conversionWebhook !== undefined &&
     resource.shape.custom?.hasOldVersions === true
@@ -44,11 +44,12 @@ export async function commit(
   if (isDryRun) return dryRun(request, { key, access, mustRead }, decide)
   const item = mustRead ? undefined : await readCached(access, key)
   const cached = item && (await heldCurrent(request, item))
-  // The reader allows concurrent callers to share one linearizable read.
+  // Checks that the object still has this revision. The reader allows concurrent callers to share
+  // one linearizable read.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
-  // Whether memory for the stored object has already been reserved: for a cached item just above,
-  // and for a fresh state by the caller.
+  // Whether memory for the stored object has already been reserved. For a cached item, it was
+  // reserved just above. For a fresh state, the caller has reserved it.
   let isHeld = item !== undefined || isFresh
   const decodeLatest = (stored: StoredValue): MaybePromise<KubeObject> => {
     context.storedBytes = stored.value.length
@@ -138,8 +139,8 @@ async function heldLargeCurrent(
 }
 
 /**
- * Returns the cached item. Undefined if the object is not cached, or if its stored bytes cannot be
- * read. The store then reports the error.
+ * Returns the cached item. Returns undefined if the object is not cached, or if its stored bytes
+ * cannot be read. In the second case, the store reports the error.
  */
 export async function readCached(
   { reader }: Pick<WriteAccess, 'reader'>,
@@ -150,9 +151,9 @@ export async function readCached(
 }
 
 /**
- * Returns the cached state as a first guess. If it is stale, the comparison in the transaction
- * fails, and the store reads the latest state. The decoded object is not cached, because the write
- * is about to replace it.
+ * Returns the cached state as a first guess. If the state is outdated, the comparison in the
+ * transaction fails, and the store reads the latest state. The decoded object is not cached,
+ * because the write is about to replace it.
  */
 export function currentOf(item: Item): Current<KubeObject> {
   const object = item.peek()

@@ -34,8 +34,8 @@ export function decide(
 }
 
 /**
- * Determines the result of an update. If it changes nothing, or only timestamps in managedFields,
- * nothing is written.
+ * Determines the result of an update. If the update changes nothing, or only timestamps in
+ * managedFields, nothing is written.
  */
 function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): WriteDecision {
   const { managedFields } = before.metadata
@@ -48,9 +48,9 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const isReadOtherwise =
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
-  // Compare the stored forms, because objects that differ can have the same stored bytes. They
-  // differ, for example, in a list that is empty or absent, or in a field that the stored version
-  // of a custom resource does not have.
+  // Compare the stored forms, because objects that differ can have the same stored bytes. For
+  // example, a list can be empty in one and absent in the other. Or they differ in a field that the
+  // stored version of a custom resource does not have.
   const form = shape.custom === undefined ? undefined : shape.stored
   const isOther = once('is other object', () =>
     isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore),

@@ -5,8 +5,8 @@ import { printOrdered } from '../../../objects/codec/json.ts'
 import { eachItem } from '../../../lib/scheduling/parts.ts'
 
 /**
- * Returns the object without duplicate owners. They are checked again after mutating admission
- * (`isMutated`), with a different message.
+ * Returns the object without duplicate owners. Duplicates are removed again after mutating
+ * admission (`isMutated`), with a different warning.
  */
 export function withoutDuplicateOwners(
   object: KubeObject,

@@ -27,8 +27,8 @@ import { withoutDuplicateOwners } from './owner-references.ts'
 import type { Write } from './write.ts'
 
 /**
- * Maximum length of the prefix of a generated name. Together with its random suffix, the name fits
- * in a label value.
+ * Maximum length of the prefix of a generated name. With this prefix and its random suffix, the
+ * name fits in a label value.
  */
 const NAME_PREFIX_CHARACTERS_MAX = 58
 
@@ -91,7 +91,7 @@ function prepareUpdate(
 
 /**
  * Fails with Conflict if the uid in a subresource such as Scale differs from the uid of the object.
- * It is a precondition there.
+ * In such a subresource, the uid is a precondition.
  */
 function checkShownUid(
   { resource, subresource, name }: ResourceRequest,
@@ -109,7 +109,10 @@ function versionFault({ metadata: { resourceVersion = '' } }: KubeObject): strin
   return resourceVersion === '' ? undefined : uintFault(resourceVersion)
 }
 
-/** Checks the resourceVersion of an update. A subresource such as Scale does not need one. */
+/**
+ * Checks the resourceVersion of an update. A subresource such as Scale does not need a
+ * resourceVersion.
+ */
 function checkVersion(
   { resource, name }: ResourceRequest,
   given: KubeObject,
@@ -131,8 +134,8 @@ function checkVersion(
 }
 
 /**
- * Restores the fields that an update cannot change. A deletionTimestamp on an object that is not
- * being deleted is not removed, so that validation rejects it.
+ * Restores the fields that an update cannot change. If the object is not being deleted, a
+ * deletionTimestamp in the request is kept, so that validation rejects it.
  */
 function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata

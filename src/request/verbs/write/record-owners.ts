@@ -1,6 +1,6 @@
 /**
- * The step that records which manager owns which fields. It runs before mutating admission, so
- * fields that admission changes have no owner.
+ * The step that records which manager owns which fields. This step runs before mutating admission,
+ * so fields that admission changes have no owner.
  */
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { Differences, type Versions } from '../../../objects/apply/differences.ts'
@@ -148,8 +148,8 @@ function beginUpdate(
 
 /**
  * Whether fields that the path does not write violate the schema. Such fields are never validated,
- * but kube-apiserver converts them to a typed object with all other fields. If that fails, the
- * object gets no managedFields.
+ * but kube-apiserver converts them to a typed object together with all other fields. If this
+ * conversion fails, the object gets no managedFields.
  */
 function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
   const { resource, subresource } = request
@@ -168,10 +168,10 @@ function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
 const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
 
 /**
- * Whether the object violates the schema because of other versions. kube-apiserver compares typed
- * objects in each version that has managers. An object that was written or stored in another
- * version might not match the schema of the request's version. A converted object must not repeat
- * an item of a set or a map.
+ * Whether the object violates the schema of one of the versions that its managers use.
+ * kube-apiserver compares typed objects in each of these versions. An object that was written or
+ * stored in another version might not match the schema of the request's version. A converted object
+ * must not repeat an item of a set or a map.
  */
 function isUnfitElsewhere(
   { resource }: ResourceRequest,
@@ -186,7 +186,7 @@ function isUnfitElsewhere(
   return validate(storedWire(object, struct), mergeTypeOfObjects(struct)).length > 0
 }
 
-/** Whether objects of a type may contain items that cannot be distinguished. */
+/** Whether objects of a type can contain list items that cannot be distinguished. */
 const mayBeUntyped = ({ resource }: ResourceRequest, type: MergeType): boolean =>
   resource.isCustom ? hasSetsOfAny(type) : mayOmitKeys(type)
 
@@ -198,8 +198,8 @@ const isTyped = ({ type, before, after }: Versions): boolean =>
   [before, after].every((wire) => validateTyped(wire, type).length === 0)
 
 /**
- * Returns the owners in the body of an update, which can replace all managedFields. A list that
- * cannot be decoded is ignored.
+ * Returns the owners in the body of an update, which can replace all managedFields. Returns
+ * undefined if the body contains no list of owners, or a list that cannot be decoded.
  */
 function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owners | undefined {
   const given = after.metadata['managedFields']

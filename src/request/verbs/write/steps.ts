@@ -2,11 +2,13 @@
  * The steps of a write between decoding and storing. They are the same for all verbs that write,
  * and have kube-apiserver's order: record owners, mutate (admission), check escalation (RBAC),
  * prepare, allocate, validate, authorize, admit (admission). Each step is a file in this folder or
- * a single call. `current` is the stored object, or undefined if the object is new.
+ * a single call.
  *
- * After a long step, the event loop can serve other requests. Each step takes long for an object of
- * megabytes. create-object.ts and update-object.ts run the steps and store the result. If another
- * writer changes the object first, an update runs all of them again.
+ * `current` is the stored object, or undefined if the object is new. Each step takes long for an
+ * object of megabytes. After a long step, the event loop can serve other requests.
+ *
+ * create-object.ts and update-object.ts run the steps and store the result. If another writer
+ * changes the object first, an update runs all steps again.
  */
 import { attributesOf } from '../admission-attributes.ts'
 import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../../api/object.ts'
@@ -27,7 +29,7 @@ type CurrentObject = Current<KubeObject> | undefined
 
 /**
  * Records the owners of the given object, and returns the object as changed by mutating admission.
- * Both are the object or subresource in the path.
+ * Both objects are the object or subresource in the path.
  */
 export async function mutate(
   write: Write,
@@ -55,9 +57,9 @@ export async function mutate(
 type ConvertedObjects = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
 
 /**
- * Returns the objects that mutating plugins receive. For a subresource such as Scale, they contain
- * the owners of the fields of the subresource. New owners have a timestamp there, which is not
- * stored.
+ * Returns the objects that mutating plugins receive. For a subresource such as Scale, these objects
+ * contain the owners of the fields of the subresource. New owners have a timestamp in these
+ * objects, which is not stored.
  */
 function shownToMutators(
   { request, access }: Write,
@@ -79,7 +81,7 @@ function shownToMutators(
 
 /**
  * Returns the object as changed by mutating admission. A webhook can change any field except the
- * namespace. Its managedFields are ignored if they cannot be decoded.
+ * namespace. If the managedFields that it returns cannot be decoded, they are ignored.
  */
 function afterAdmission(
   request: ResourceRequest,
@@ -120,8 +122,8 @@ export async function complete(
     write.allocation === undefined ? prepared : await allocate(write, prepared, current)
   context.enter('validate')
   await validate(write, object, current)
-  // Authorize before the plugins that count objects run. Otherwise, a quota would be charged for an
-  // object that the user is not allowed to create.
+  // Authorize before the plugins that count objects run. Otherwise, an object that the user is not
+  // allowed to create would be charged to a quota.
   if (current === undefined && request.verb !== 'create')
     await access.permissions.authorizeCreate(request)
   const shown = current === undefined ? object : shownAt(request, versioned(object, current))
@@ -136,8 +138,8 @@ export async function complete(
 }
 
 /**
- * Adds the resourceVersion on which an update is based, for validating plugins, if the client sent
- * none.
+ * Adds the resourceVersion on which an update is based, for validating plugins. Used if the client
+ * sent no resourceVersion.
  */
 const versioned = (object: KubeObject, { revision }: Current<KubeObject>): KubeObject =>
   (object.metadata.resourceVersion ?? '') === '' ? withVersion(object, revision) : object

@@ -11,8 +11,8 @@ import type { Write } from './write.ts'
 import { answered, readBack, shownLarge } from './written.ts'
 
 /**
- * Stores the object, and returns it with its JSON, if that was generated for the cache. A dry run
- * only checks whether the name is free.
+ * Stores the object and returns it. If its JSON was generated for the cache, also returns the JSON.
+ * A dry run only checks whether the name is free.
  */
 export async function storeNew(write: Write, object: KubeObject): Promise<WrittenObject> {
   const { request, options, access } = write
@@ -52,8 +52,8 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
 }
 
 /**
- * Returns the error for a name that is in use. It reports whether the existing object is being
- * deleted. A name is also in use if its object cannot be read.
+ * Returns the error for a name that is in use. The error states whether the existing object is
+ * being deleted. A name is also in use if its object cannot be read.
  */
 async function existing({ request, access }: Write, name: string, key: Key): Promise<ApiError> {
   let isTerminating = false

@@ -161,8 +161,8 @@ const lost = (): never => {
 }
 
 /**
- * Returns what happens to the allocations of a write, in order. `failing` selects which write gets
- * no response: that of an admission plugin, or the write of the object itself.
+ * Returns the events of the allocations of a write, in order. `failing` selects which write gets no
+ * response: that of an admission plugin, or the write of the object itself.
  */
 async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'): Promise<string[]> {
   const steps: string[] = []
@@ -205,14 +205,14 @@ async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'):
   return steps
 }
 
-test('if the outcome of a write is unknown, its allocations are retained, but after an unknown outcome in admission, they are released', async () => {
+test('allocations are kept if the outcome of writing the object is unknown, and released if that of a write by admission is unknown', async () => {
   for (const verb of ['create', 'update'] as const) {
     assert.deepEqual(await endOf(verb, 'admission'), ['take', 'give back'], verb)
     assert.deepEqual(await endOf(verb, 'store'), ['take'], verb)
   }
 })
 
-test('a large object that is stored retains its allocations even if the client disconnects', async () => {
+test('a large object that is stored keeps its allocated addresses even if the client disconnects', async () => {
   const { request, access } = worldOf([])
   const client = new AbortController()
   const context = new RequestContext({

@@ -12,9 +12,9 @@ export type Write = {
   readonly options: WriteOptions
   readonly access: WriteAccess
   /**
-   * How managedFields are determined. With `stated`, the change itself contains them, as in an
-   * apply. With `dropped`, the object is stored without them, because it would be too large with
-   * them.
+   * How managedFields are determined. `stated` means that the change itself contains them, as in an
+   * apply. `dropped` means that the object is stored without them, because it would be too large
+   * with them.
    */
   readonly owners: 'recorded' | 'stated' | 'dropped'
   /**
@@ -25,10 +25,12 @@ export type Write = {
 }
 
 /**
- * Creates the object to write from the current one. Both are the object or subresource in the path.
- * This function is the difference between update, patch and apply. If `current` is undefined, the
- * object does not exist and the result is created. `stored` is the current object in its stored
- * form. The function is called again if another writer was first, and can fail with any ApiError.
+ * Creates the object to write from the current object. Both are the object or subresource in the
+ * path. Update, patch and apply differ only in this function.
+ *
+ * If `current` is undefined, the object does not exist and the result is created. `stored` is the
+ * current object in its stored form. The function is called again if another writer was first, and
+ * can fail with any ApiError.
  */
 export type Change = (
   current: KubeObject | undefined,

@@ -58,9 +58,9 @@ export function written(
       ? undefined
       : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
-  // Pass the object to the cache only if it does not keep much other memory in use. Its strings are
-  // slices of the strings of the request, which V8 keeps as a whole. A body can contain megabytes
-  // of whitespace, or of fields that are not stored.
+  // Pass the object to the cache only if it does not keep much other memory in use. The strings of
+  // the object are slices of the strings of the request. V8 keeps these strings as a whole, even if
+  // a body contains megabytes of whitespace or of fields that are not stored.
   let isKept = textBytes <= wire.bytes.length + KEPT_BYTES
   if (isKept && appliedTo !== undefined) {
     const allBytes = textBytes + (appliedTo[textBytesBefore] ?? 0)
@@ -72,17 +72,19 @@ export function written(
 }
 
 /**
- * Total length of the strings of which an applied object's strings are slices. It includes earlier
- * applies, because fields that an apply does not mention keep their strings. It is a property
- * because entries of a WeakMap cost more time in garbage collection. If the object is copied by a
- * spread, the copy has the same strings and the same property.
+ * Total length of the strings of which an applied object's strings are slices. This includes the
+ * strings of earlier applies, because fields that an apply does not mention keep their strings.
+ *
+ * The length is a property of the object, because garbage collection would take longer with entries
+ * of a WeakMap. If the object is copied by a spread, the copy has the same strings and the same
+ * property.
  */
 const textBytesBefore = Symbol('textBytesBefore')
 type AppliedObject = KubeObject & { [textBytesBefore]?: number }
 /**
  * Maximum total length of the strings of which an applied object's strings are slices, as a
- * multiple of the object's length. If it is exceeded, the cache decodes the object from the stored
- * bytes.
+ * multiple of the object's length. If the maximum is exceeded, the cache decodes the object from
+ * the stored bytes.
  */
 const APPLIED_TEXTS_MAX = 4
 
@@ -108,8 +110,8 @@ function textBytesOf(request: ResourceRequest | undefined): number {
 }
 
 /**
- * Returns an object for a response. If it is large, its JSON is included, because it is generated
- * in slices. Like `answered`, this does not fail if the client has disconnected.
+ * Returns an object for a response. If the object is large, its JSON is generated in slices and
+ * included. Like `answered`, this function does not fail if the client has disconnected.
  */
 export async function shownLarge(
   request: ResourceRequest,
@@ -123,15 +125,18 @@ export async function shownLarge(
 
 type WrittenOptions = {
   readonly resource: Resource
-  /** Request whose strings the object contains. Absent if it contains no strings from a client. */
+  /**
+   * The request whose strings the object contains. Absent if the object contains no strings of a
+   * client.
+   */
   readonly request?: ResourceRequest
   /** The object to which the configuration was applied. Unchanged fields share its strings. */
   readonly appliedTo?: AppliedObject | undefined
   readonly access: Pick<WriteAccess, 'reader' | 'storage'>
   readonly stored?: Buffer | undefined
   /**
-   * Whether the object can have fields that are not in its schema. For example, a Scale sets the
-   * replicas at a path that the definition chooses.
+   * Whether the object can have fields that are not in its schema. For example, a write of a Scale
+   * sets the replicas at a path that the definition chooses.
    */
   readonly mayHoldUnknown?: boolean
 }
