@@ -6,7 +6,7 @@
  * together with the requests that were in them.
  */
 export class IdTable<Item extends { readonly id: number }> {
-  /** Sorted by ID. */
+  /** The objects of the table, sorted by ID. */
   readonly #items: Item[] = []
 
   get size(): number {

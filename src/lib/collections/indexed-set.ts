@@ -1,6 +1,9 @@
 /** An object that can be a member of one IndexedSet at a time. */
 type IndexedSetMember = {
-  /** Managed by the set. -1 if the object is not a member of a set. */
+  /**
+   * Index of the object in its set, which changes the index. -1 if the object is not a member of a
+   * set.
+   */
   index: number
 }
 

@@ -13,7 +13,7 @@ export type LoopOptions = {
   readonly isDoneAtStart?: boolean
   readonly run: (signal: AbortSignal) => Promise<void>
   readonly log: Log
-  /** Defaults to system timers that do not keep the process alive. */
+  /** Timers of the loop. The default is system timers that do not keep the process alive. */
   readonly timers?: Pick<Timers, 'after'> | undefined
 }
 

@@ -21,15 +21,15 @@ export type RestoreListener = {
    */
   readonly latest: () => Promise<unknown>
   /**
-   * Whether followers are added or removed because of what this part reads. Such a part catches up
-   * before the others.
+   * Whether other listeners are added or removed because of what this part of the server reads.
+   * Such a part catches up before the others.
    */
   readonly changesFollowers?: boolean
 }
 
 /**
- * Maximum number of attempts to let a part catch up. An attempt can fail on a machine that stalls
- * for seconds.
+ * Maximum number of attempts to let a part of the server catch up. An attempt can fail on a machine
+ * that stalls for seconds.
  */
 const TRIES = 8
 /** The delay before the second attempt. It doubles after each attempt. */
@@ -87,7 +87,10 @@ export class Restores {
     return await contexts.run({ restores: this, token: this.#count }, work)
   }
 
-  /** Adds a part for which restores wait, until the returned value is disposed. */
+  /**
+   * Adds a part of the server for which restores wait. Disposing of the returned value removes the
+   * part.
+   */
   follow(follower: RestoreListener): Disposable {
     this.#followers.add(follower)
     return { [Symbol.dispose]: () => void this.#followers.delete(follower) }
@@ -124,8 +127,8 @@ export class Restores {
   }
 
   /**
-   * Waits until a part has caught up. Fails if the part cannot catch up, unless it is removed in
-   * the meantime.
+   * Waits until a part of the server has caught up. Fails if the part cannot catch up, unless it is
+   * removed in the meantime.
    */
   async #ask(follower: RestoreListener): Promise<void> {
     for (let tries = 1; this.#followers.has(follower); tries++) {
@@ -141,8 +144,8 @@ export class Restores {
 }
 
 /**
- * Runs work of a part that belongs to `restores`. If `restores` is undefined, the work runs without
- * a fencing token.
+ * Runs work of a part of the server that belongs to `restores`. If `restores` is undefined, the
+ * work runs without a fencing token.
  */
 export const beginWork = <T>(restores: Restores | undefined, work: () => Promise<T>): Promise<T> =>
   restores === undefined ? work() : restores.begin(work)

@@ -68,7 +68,7 @@ test('a key that is dropped is not processed now or later, and its timer is remo
   assert.deepEqual(begun, ['runs', 'next'])
 })
 
-test('a key whose processing is incomplete is processed again, but not after the queue is disposed', async () => {
+test('a key whose processing is incomplete is processed again, but not after the queue is disposed of', async () => {
   let looks = 0
   const queue = new WorkQueue({
     name: 'the work',

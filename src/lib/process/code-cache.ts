@@ -120,7 +120,7 @@ const call = (script: Script, { file, storeThread }: Program): unknown =>
 
 type CompiledScript = {
   readonly script: Script
-  /** Undefined if the code need not be saved. */
+  /** Saves the code. Undefined if the code need not be saved. */
   readonly save: (() => void) | undefined
 }
 

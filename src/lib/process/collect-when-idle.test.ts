@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 const module = join(import.meta.dirname, 'collect-when-idle.ts')
 
 /**
- * Runs in a separate process that does nothing else. When garbage has been collected, prints the
- * types of `registry` and of `globalThis.gc`. The latter should be undefined. Fails if no garbage
- * is collected for three minutes.
+ * A program for a separate process that does nothing else. When garbage has been collected, the
+ * program prints the types of `registry` and of `globalThis.gc`. The latter should be undefined.
+ * The program fails if no garbage is collected for three minutes.
  */
 const program = `
 import { collectWhenIdle } from ${JSON.stringify(module)}

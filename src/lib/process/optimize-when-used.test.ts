@@ -10,8 +10,8 @@ import { Script } from 'node:vm'
 const module = join(import.meta.dirname, 'optimize-when-used.ts')
 
 /**
- * Runs in a separate process, because disabling the compilers affects the whole process. Bit 4 of
- * V8's optimization status indicates whether the code of a function is optimized.
+ * A program for a separate process, because disabling the compilers affects the whole process. Bit
+ * 4 of V8's optimization status indicates whether the code of a function is optimized.
  */
 const program = `
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -69,7 +69,10 @@ test('compilers that were disabled when Node was started are not enabled', async
   }
 })
 
-/** Prints compiled code. A new process with the original flags must be able to use it. */
+/**
+ * A program that prints compiled code. A new process with the original flags must be able to use
+ * this code.
+ */
 const saving = `
 import { Script } from 'node:vm'
 import { optimizeWhenUsed, withGivenFlags } from ${JSON.stringify(module)}

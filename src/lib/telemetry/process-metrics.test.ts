@@ -5,7 +5,10 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Prints the metrics twice: before and after the process has reached its limit of open files. */
+/**
+ * A program that prints the metrics twice: before and after the process has reached its limit of
+ * open files.
+ */
 const program = `
   import { openSync } from 'node:fs'
   import { systemClock } from ${JSON.stringify(import.meta.resolve('../time/clock.ts'))}
@@ -48,8 +51,8 @@ test('metrics are printed even if no file can be opened', {
 })
 
 /**
- * Blocks the event loop for 150 ms of CPU time in a tick with recorded work, and then prints the
- * log and the metrics.
+ * A program that blocks the event loop for 150 ms of CPU time in a tick with recorded work, and
+ * then prints the log and the metrics.
  */
 const blocking = `
   import { systemClock } from ${JSON.stringify(import.meta.resolve('../time/clock.ts'))}

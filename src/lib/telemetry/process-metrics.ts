@@ -13,9 +13,9 @@ import { tickBounds, Ticks } from './ticks.ts'
 import { turnEnd } from '../time/turn-end.ts'
 
 /**
- * Adds the metrics. Some values are measured continuously until the result is disposed; all others
- * are read on each scrape. `isShared` means that other servers run in the same process, as in
- * tests. In this case, no value is measured continuously.
+ * Adds the metrics. Some values are measured continuously until the result is disposed of; all
+ * others are read on each scrape. `isShared` means that other servers run in the same process, as
+ * in tests. In this case, no value is measured continuously.
  */
 export function addProcessMetrics(
   metrics: Metrics,

@@ -16,7 +16,7 @@ import type {
 const bounds = [10e-9]
 while (bounds.length < 10) bounds.push((bounds.at(-1) ?? 0) * 10)
 
-/** The series of one queue. When it is disposed, the queue is no longer read. */
+/** The series of one queue. When the series is disposed of, the queue is no longer read. */
 export type QueueSeries = Disposable & {
   readonly depth: Count
   readonly adds: Count

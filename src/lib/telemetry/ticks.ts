@@ -60,8 +60,8 @@ export class Ticks {
   #nowMs: number
   #idleMs: number
   /**
-   * When the CPU time was last read, which happens rarely. A tick cannot have taken more than the
-   * CPU time used since then.
+   * Time at which the CPU time was last read, which happens rarely. A tick cannot have taken more
+   * than the CPU time used since then.
    */
   #cpuReadMs: number
   #cpuMs: number

@@ -1,6 +1,6 @@
 /** Finds the word that a user probably meant, for suggestions such as "did you mean pods?". */
 
-/** Longer words get no suggestion, because the comparison takes quadratic time. */
+/** Maximum length of a word that gets a suggestion, because the comparison takes quadratic time. */
 const LENGTH_MAX = 64
 
 /**

@@ -1,10 +1,16 @@
 /** Suggests names that a user probably meant, for messages such as "did you mean pods?". */
 import { closest } from './closest.ts'
 
-/** More names would not help. A caller with few names lists all of them instead. */
+/**
+ * Maximum number of suggested names. More names would not help. A caller with few names lists all
+ * of them instead.
+ */
 const SHOWN_MAX = 5
 
-/** A part of a word with fewer letters occurs in names that have nothing to do with it. */
+/**
+ * Minimum number of letters in a part of a word for which names are searched. A shorter part also
+ * occurs in unrelated names.
+ */
 const LETTERS_MIN = 3
 
 /**

@@ -53,7 +53,7 @@ export async function sleep(
   }
 }
 
-/** Returns a signal that is aborted after this time, unless it is disposed earlier. */
+/** Returns a signal that is aborted after this time, unless the signal is disposed of earlier. */
 export function deadline(
   { after }: Pick<Timers, 'after'>,
   ms: number,

@@ -52,7 +52,7 @@ test('the common names, organizations and UIDs of a subject are read in order', 
   ]
   const wanted = [['first', 'last'], ['b', 'a'], ['u1']]
   assert.deepEqual(namesIn(certificate(parts)), wanted)
-  // A certificate with version 1.
+  // This certificate has version 1.
   assert.deepEqual(namesIn(certificate(parts, p256, Buffer.alloc(0))), wanted)
   assert.deepEqual(namesIn(certificate([])), [[], [], []])
 })

@@ -154,7 +154,7 @@ function validFrom(nowMs: number): Validity {
 function build({ keys, subject, issuer, signer, extensions, valid }: Plan): Certificate {
   const algorithm = sequence(objectId(oid.ecdsaWithSha256))
   const body = sequence(
-    context(0, integer(Buffer.from([2]))), // X.509 v3
+    context(0, integer(Buffer.from([2]))), // version 3 of X.509
     integer(randomBytes(16)),
     algorithm,
     issuer,

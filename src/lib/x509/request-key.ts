@@ -27,7 +27,10 @@ const types: ReadonlyMap<string, KeyType> = new Map([
   ['2b6570', 'Ed25519'],
 ])
 
-/** P-224, P-256, P-384 and P-521. */
+/**
+ * The curves that Go supports: P-224, P-256, P-384 and P-521, by the DER of their object ids in
+ * hex.
+ */
 const curves: ReadonlySet<string> = new Set([
   '2b81040021',
   '2a8648ce3d030107',
@@ -35,9 +38,12 @@ const curves: ReadonlySet<string> = new Set([
   '2b81040023',
 ])
 
-/** The minimum size in Go, because shorter keys can be broken. */
+/** Minimum size of an RSA key in bits, as in Go. Shorter keys can be broken. */
 const RSA_BITS_MIN = 1024
-/** The maximum in Go, because larger exponents do not fit into an int on all platforms. */
+/**
+ * Maximum exponent of an RSA key, as in Go. Larger exponents do not fit into an int on all
+ * platforms.
+ */
 const RSA_EXPONENT_MAX = 2n ** 31n - 1n
 
 /**

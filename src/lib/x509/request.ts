@@ -242,7 +242,7 @@ function attributesAfter(fields: DerReader): DerReader {
 type Signer = {
   readonly key: RequestKey
   readonly algorithmId: string
-  /** Undefined if Go does not support the signature algorithm of the request. */
+  /** The signature algorithm of the request. Undefined if Go does not support the algorithm. */
   readonly algorithm: Algorithm | undefined
 }
 
@@ -272,7 +272,7 @@ function checkSignature(
   )
 }
 
-/** RSASSA-PSS. The digest is in the parameters (RFC 4055, section 3.1). */
+/** Object id of RSASSA-PSS in hex. The digest is in the parameters (RFC 4055, section 3.1). */
 const pssId = '2a864886f70d01010a'
 const mgf1Id = '2a864886f70d010108'
 

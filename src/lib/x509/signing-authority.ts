@@ -78,7 +78,10 @@ export class SigningAuthority {
   readonly #name: Buffer
   readonly #keyId: Buffer | undefined
 
-  /** Fails unless the PEM contains exactly one certificate and the key matches it. */
+  /**
+   * Creates a CA. Fails unless the PEM contains exactly one certificate and the key matches the
+   * certificate.
+   */
   constructor(certificatePem: string, keyPem: string) {
     const blocks = decodePem(certificatePem).filter(({ label }) => label === 'CERTIFICATE')
     const [block] = blocks
@@ -103,7 +106,7 @@ export class SigningAuthority {
     )
     const subject = subjectOf(request)
     const body = sequence(
-      context(0, integer(Buffer.from([2]))), // X.509 v3
+      context(0, integer(Buffer.from([2]))), // version 3 of X.509
       integer(randomBytes(SERIAL_BYTES)),
       algorithm,
       this.#name,
@@ -142,7 +145,8 @@ export class SigningAuthority {
       all.push(extension(oid.authorityKeyIdentifier, false, sequence(der(KEY_ID, this.#keyId))))
     }
     const general = generalNames(names)
-    // Critical if the subject is empty, because only the alternative names then identify the owner.
+    // The extension is critical if the subject is empty, because only the alternative names then
+    // identify the owner.
     if (general.length > 0)
       all.push(extension(oid.subjectAltName, isNameless, sequence(...general)))
     return all

@@ -34,7 +34,7 @@ export type Application = {
   readonly writer: Writer
   readonly type: StructMerge
   /**
-   * The live object in wire form (wire.ts). `applied` is the applied configuration in wire form.
+   * The live object in JSON form (wire.ts). `applied` is the applied configuration in JSON form.
    */
   readonly live: Fields
   readonly applied: Fields
@@ -56,7 +56,7 @@ export type Application = {
    * version. Without a merge type, the fields that managers own in that version cannot be located.
    */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
-  /** Converts an object in wire form to another version. Absent if this requires a webhook. */
+  /** Converts an object in JSON form to another version. Absent if this requires a webhook. */
   readonly convert?: Convert
   /**
    * Converts both states of the object, before and after the apply. Resolves to a function that

@@ -35,8 +35,9 @@ export class Differences {
   readonly #taken = new Map<Comparison, FieldSet>()
 
   /**
-   * `versions` is one version for all managers, or a function that returns undefined if the kind
-   * has no such version. `ignored` contains the fields that this path does not write.
+   * Creates the comparison of a write. `versions` is one version for all managers, or a function
+   * that returns undefined if the kind has no such version. `ignored` contains the fields that this
+   * path does not write.
    */
   constructor(
     versions: Versions | ((apiVersion: string) => Versions | undefined),

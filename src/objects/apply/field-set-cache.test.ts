@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fieldSetOf } from './field-paths.ts'
 import { FieldSetCache } from './field-set-cache.ts'
 
-test('text returns the cached text of an equal set, but not that of a different set', () => {
+test('`text` returns the cached text of an equal set, but not that of a different set', () => {
   const known = new FieldSetCache()
   known.add('text', fieldSetOf(['spec.a', 'spec.b']))
   equal(known.text(fieldSetOf(['spec.b', 'spec.a'])), 'text')

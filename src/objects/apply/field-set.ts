@@ -94,8 +94,8 @@ function visited(
 
 /**
  * Returns the union of all sets. Sets are joined pairwise. Adding them one by one would copy a
- * growing set each time. Each pair is joined in a `once`, so that work in parts does not keep the
- * states of the loops in it.
+ * growing set each time. With `once`, interrupted work keeps each joined pair, and not the states
+ * of the loops that joined the pair.
  */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = noFields, second] = sets

@@ -1,7 +1,7 @@
 /**
- * Converts objects to wire form, which is the form that is serialized as JSON. It includes zero
- * values that are always serialized, and excludes empty values that are omitted. Ownership of
- * fields depends on the wire form, not on the object in memory.
+ * Converts objects to their JSON form, as it is serialized. It includes zero values that are always
+ * serialized, and excludes empty values that are omitted. Ownership of fields depends on the JSON
+ * form, not on the object in memory.
  */
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -13,13 +13,13 @@ import { eachKey, isDivided, mapEach, once } from '../../lib/scheduling/parts.ts
 import { isNothing } from './value.ts'
 
 /**
- * Returns the wire form of a stored object. An empty list or map that is always serialized becomes
+ * Returns the JSON form of a stored object. An empty list or map that is always serialized becomes
  * null, because stored data does not distinguish it from an absent one.
  */
 export const storedWire = (object: KubeObject, struct: Struct): Fields =>
   once('stored wire', () => structWire(tracked(object), struct, null))
 
-/** Returns the wire form including managedFields, which is what clients receive. */
+/** Returns the JSON form including managedFields, which is what clients receive. */
 export const wholeWire = (object: Fields, struct: Struct): Fields =>
   structWire(object, struct, undefined)
 
@@ -31,7 +31,7 @@ export const wholeField = (given: Json, field: Field): Json | undefined =>
 export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, undefined)
 
 /**
- * Returns the wire form of an object that a client sent. `stored` is the object from which it was
+ * Returns the JSON form of an object that a client sent. `stored` is the object from which it was
  * created. A value that is identical (`===`) in both objects is treated as one that the client did
  * not send.
  */
@@ -39,7 +39,7 @@ export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObjec
   once('given wire', () => structWire(tracked(object), struct, 'given', stored))
 
 /**
- * Returns the wire forms of a stored object and of an object that was created from it. Fields whose
+ * Returns the JSON forms of a stored object and of an object that was created from it. Fields whose
  * values are identical (`===`) in both objects are omitted, so that they need not be compared.
  */
 export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
@@ -85,7 +85,7 @@ function tracked(object: KubeObject): KubeObject {
 }
 
 /**
- * Returns the wire form of an object that was converted from another version. Empty lists are kept,
+ * Returns the JSON form of an object that was converted from another version. Empty lists are kept,
  * because kube-apiserver compares such objects before they are serialized.
  */
 export const convertedWire = (object: KubeObject, struct: Struct): Fields =>
@@ -121,7 +121,7 @@ function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
   return wire
 }
 
-/** Returns the wire form of a field, or undefined if the field is omitted. */
+/** Returns the JSON form of a field, or undefined if the field is omitted. */
 function fieldWire(given: Json, field: Field, empty: Empty, stored?: Json): Json | undefined {
   const { schema, omit, isPointer } = field
   if (given === null) return omit === 'never' ? zeroWire(schema, isPointer) : undefined
@@ -206,7 +206,7 @@ const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
   item === null ? zeroWire(of, false) : valueWire(item, of, empty)
 
 /**
- * Whether decoded values of a type are already in wire form, so that they need not be converted.
+ * Whether decoded values of a type are already in JSON form, so that they need not be converted.
  */
 const isPlain = ({ type }: Schema): boolean =>
   type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'

@@ -32,8 +32,8 @@ import type { Type } from './types.ts'
 import { CelError, isList, noSuchOverload, TypeValue, type Value } from './values.ts'
 
 /**
- * Reported if the expression can never have a value, because a call with constant arguments in it
- * fails.
+ * The error that is reported if the expression can never have a value, because a call with constant
+ * arguments in it fails.
  */
 export class PlanFault {
   readonly message: string

@@ -387,7 +387,10 @@ type KindFault =
   | { readonly what: 'kind'; readonly why: string; readonly struct: Struct | undefined }
   | { readonly what: 'version'; readonly why: string; readonly struct: Struct | undefined }
 
-/** Returns why an object does not have the kind of the path, or undefined if it has. */
+/**
+ * Returns why an object does not have the kind of the path, or undefined if the object has this
+ * kind.
+ */
 function kindFault(head: Head, text: () => string, expected: Expected): KindFault | undefined {
   const wanted = apiVersionOf(expected)
   const { kind, apiVersion } = namedBy(head, expected)

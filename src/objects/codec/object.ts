@@ -1,6 +1,4 @@
-/**
- * Encodes and decodes whole objects, both in wire form, which clients receive, and in stored form.
- */
+/** Encodes and decodes whole objects, both as JSON for clients and in stored form. */
 import { tooLargeToStore } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import {
@@ -32,7 +30,7 @@ import {
 } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 
-/** An object in wire form, with the positions of parts that can change or be omitted. */
+/** The JSON of an object for clients, with the positions of parts that can change or be omitted. */
 export type Wire = {
   /** JSON text, followed by a newline. */
   readonly bytes: Buffer
@@ -48,9 +46,10 @@ export type Wire = {
 const versionKey = '"resourceVersion":"'
 
 /**
- * Prints a custom object in wire form. Items of lists of custom kinds keep kind and apiVersion. The
- * position of resourceVersion is found by searching for its key. A label or annotation can also be
- * named resourceVersion, but comes earlier in the metadata, so the last match is the field.
+ * Prints a custom object as JSON for clients. Items of lists of custom kinds keep kind and
+ * apiVersion. The position of resourceVersion is found by searching for its key. A label or
+ * annotation can also be named resourceVersion, but comes earlier in the metadata, so the last
+ * match is the field.
  */
 function printOpenWire(object: KubeObject, struct: Struct): Wire {
   const { text, metadataEnd } = printOpen(object, struct)
@@ -63,7 +62,7 @@ function printOpenWire(object: KubeObject, struct: Struct): Wire {
 /** Length of the opening brace, which precedes the fields of a custom object. */
 const OPEN_HEAD_BYTES = 1
 
-/** Prints an object in wire form. Its resourceVersion must be set. */
+/** Prints an object as JSON for clients. Its resourceVersion must be set. */
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
   if (schema.struct.open !== undefined) return printOpenWire(object, schema.struct)
   const { bytes, headBytes } = printUnversioned(object, schema)
@@ -85,9 +84,9 @@ export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): 
 }
 
 /**
- * Returns the wire form of an object that `encodeStored` encoded, after its revision is known. It
- * consists of the same bytes, with resourceVersion inserted. Returns undefined if this is not the
- * only difference between the two forms.
+ * Returns the JSON for clients of an object that `encodeStored` encoded, after its revision is
+ * known. It consists of the same bytes, with resourceVersion inserted. Returns undefined if this is
+ * not the only difference between the two forms.
  */
 export function wireOfStored(
   bytes: Buffer,
@@ -273,7 +272,7 @@ export const markOutdated = (object: KubeObject): void => void outdated.add(obje
 export const isOutdated = (object: KubeObject): boolean => outdated.has(object)
 
 /**
- * Decodes a custom object. Bytes that contain a resourceVersion are in wire form. They are not
+ * Decodes a custom object. Bytes that contain a resourceVersion are JSON for clients. They are not
  * converted, and are never outdated.
  */
 function decodeCustom(
@@ -379,7 +378,7 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   const stored = withoutNullBytes(given, schema)
   const defaulted = once('stored object with defaults', () => setDefaults(stored))
   const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
-  // Bytes that contain a resourceVersion are in wire form, which is never outdated.
+  // Bytes that contain a resourceVersion are JSON for clients, which is never outdated.
   if (read.metadata.resourceVersion !== undefined) return object
   const isOld = read.apiVersion !== (schema.stored?.apiVersion ?? object.apiVersion)
   const isOther = stored !== given || (isDefaultedAgain === true && !isSame(defaulted, stored))
@@ -409,7 +408,7 @@ export function withoutNullBytes(
 
 /**
  * Returns the schema and the conversion for decoding a stored value with this apiVersion. Most
- * values are in the storage version or in wire form.
+ * values are in the storage version or are JSON for clients.
  */
 function formOf(
   apiVersion: string | undefined,

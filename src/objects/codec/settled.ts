@@ -1,6 +1,6 @@
 /**
  * Recognizes stored objects that need not be decoded: JSON that Keelson wrote, in the expected
- * version and with all defaults. Such JSON differs from the wire form only by its missing
+ * version and with all defaults. Such JSON differs from the JSON for clients only by its missing
  * resourceVersion. Nearly all stored objects have this form, and the first list after a start reads
  * all of them.
  */
@@ -23,7 +23,7 @@ type Kind = {
   readonly schema: ObjectSchema
 }
 
-/** Returns the wire form of a stored object, or undefined if the object must be decoded. */
+/** Returns the JSON for clients of a stored object, or undefined if the object must be decoded. */
 export function settledWire(
   stored: Buffer,
   { kind, apiVersion, schema }: Kind,

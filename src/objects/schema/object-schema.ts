@@ -21,7 +21,7 @@ export type ObjectSchema = {
    * has been stored.
    */
   readonly bytesField?: string
-  /** Present only for custom kinds. */
+  /** How objects of a custom kind are stored. Undefined for built-in kinds. */
   readonly custom?: CustomForm
   /**
    * Returns why a body cannot be decoded as this kind, even if each of its fields can be decoded.

@@ -102,7 +102,7 @@ function* turns(value: Json, node: RuleNode, options: TurnOptions): Turns<void> 
 type RuleContext = {
   readonly path: string
   readonly old: Json | undefined
-  /** Undefined only if `isStrict` is set. */
+  /** Schema for comparing the value with the old value. Undefined only if `isStrict` is set. */
   readonly schema: Structural | undefined
   /**
    * Determines whether the enclosing value is unchanged. This is used for a value that cannot

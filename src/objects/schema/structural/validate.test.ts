@@ -151,7 +151,7 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
 ]
 
 for (const [name, schema, value, wanted] of cases) {
-  test(`values: ${name}`, () => deepEqual(lines(schema, value), wanted))
+  test(`a value is validated by its schema: ${name}`, () => deepEqual(lines(schema, value), wanted))
 }
 
 test('an invalid value is tolerated if it has not changed', () => {
