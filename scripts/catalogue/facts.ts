@@ -57,45 +57,63 @@ export type GateStage = {
   readonly stage: string
   readonly default: boolean
   readonly locked?: true
+  /** Version that all servers must have for this stage to apply. */
+  readonly minCompatibility?: string
 }
+
+export type GateFacts = { readonly name: string; readonly history: readonly GateStage[] }
 
 export type Facts = {
   /** Packages by group and version, such as `core/v1`. */
   readonly packages: Readonly<Record<string, PackageFacts>>
-  readonly gates: readonly { readonly name: string; readonly history: readonly GateStage[] }[]
+  readonly gates: readonly GateFacts[]
 }
 
 /** Maximum size of the output of the program. The facts about all types take less than 1 MB. */
 const OUTPUT_BYTES_MAX = 16 << 20
 
 const pin = join(import.meta.dirname, '..', '..', 'test', 'support', 'tools', 'kubernetes')
-const staging = [
-  'api',
+/** The modules that declare feature gates. */
+const gateModules = [
   'apiextensions-apiserver',
-  'apimachinery',
   'apiserver',
   'client-go',
   'component-base',
   'controller-manager',
-  'kube-aggregator',
 ]
+const typeModules = ['api', 'apimachinery', 'kube-aggregator']
 
 /** Returns the facts about a version such as `1.34.4`, or about the pinned version. */
 export function readFacts(version?: string): Facts {
+  const folders = moduleFolders([...gateModules, ...typeModules], version)
+  return JSON.parse(go('run', './facts', ...moduleFlags(folders)))
+}
+
+/** Feature gates of a version, and the folder of the source of k8s.io/kubernetes. */
+export type GatesOfVersion = { readonly gates: readonly GateFacts[]; readonly folder: string }
+
+/** Returns the feature gates of a version such as `1.34.4`, or of the pinned version. */
+export function readGateFacts(version?: string): GatesOfVersion {
+  const folders = moduleFolders(gateModules, version)
+  const { gates }: Facts = JSON.parse(go('run', './facts', '-gates', ...moduleFlags(folders)))
+  return { gates, folder: folders.find(({ Path }) => Path === 'k8s.io/kubernetes')?.Dir ?? '' }
+}
+
+type ModuleFolder = { readonly Path: string; readonly Dir: string }
+
+/** Downloads staging modules and k8s.io/kubernetes, and returns their folders. */
+function moduleFolders(staging: readonly string[], version?: string): readonly ModuleFolder[] {
   const at = (prefix: string): string =>
     version === undefined ? '' : `@v${prefix}${version.replace(/^1/, '')}`
   const modules = [
     ...staging.map((name) => `k8s.io/${name}${at('0')}`),
     `k8s.io/kubernetes${at('1')}`,
   ]
-  const folders = JSON.parse(
-    `[${go('mod', 'download', '-json', ...modules).replaceAll('}\n{', '},{')}]`,
-  )
-  const flags = folders.map(
-    ({ Path, Dir }: { Path: string; Dir: string }) => `-module=${Path}=${Dir}`,
-  )
-  return JSON.parse(go('run', './facts', ...flags))
+  return JSON.parse(`[${go('mod', 'download', '-json', ...modules).replaceAll('}\n{', '},{')}]`)
 }
+
+const moduleFlags = (folders: readonly ModuleFolder[]): readonly string[] =>
+  folders.map(({ Path, Dir }) => `-module=${Path}=${Dir}`)
 
 const go = (...args: string[]): string =>
   execFileSync('go', args, {

@@ -2,20 +2,19 @@
  * Generates docs/reference/feature-gates.md: every feature gate of v1.33, and the effect of setting
  * it.
  */
-import { type GateRow, gateRows } from '../../src/api/gate-rows.ts'
+import { gatesOf, type GateState } from '../../src/api/gates.ts'
+import { defaultMinor } from '../../src/api/releases.ts'
 import { gatesActedOn, unsupportedGates } from '../../src/config/feature-gates.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
 export function gatesPage(): Page {
-  const rows = gateRows
-    .flatMap((row) =>
-      row.names.map((name) => [
-        code(name),
-        row.stage,
-        row.isOnByDefault ? 'on' : 'off',
-        effect(name, row),
-      ]),
-    )
+  const rows = [...gatesOf(defaultMinor).states]
+    .map(([name, gate]) => [
+      code(name),
+      gate.stage,
+      gate.isOnByDefault ? 'on' : 'off',
+      effect(name, gate),
+    ])
     .toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1))
   const count = (wanted: string): number => rows.filter((row) => row.at(-1) === wanted).length
   return page(
@@ -36,7 +35,7 @@ const gatesWithoutEffect: ReadonlySet<string> = new Set([
   'ListFromCacheSnapshot',
 ])
 
-function effect(name: string, { isLocked }: GateRow): string {
+function effect(name: string, { isLocked }: GateState): string {
   if (isLocked) return 'locked'
   if (unsupportedGates.has(name)) return 'cannot be enabled'
   return gatesActedOn.includes(name) && !gatesWithoutEffect.has(name) ? 'supported' : 'no effect'

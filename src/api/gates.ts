@@ -1,14 +1,97 @@
 /**
- * The state of the feature gates, for all parts of the server. The `--feature-gates` flag sets it
- * (config/feature-gates.ts).
+ * Feature gates, for all parts of the server: which gates exist in a release of Kubernetes, and
+ * their defaults. The `--feature-gates` flag sets them (config/feature-gates.ts), which also lists
+ * the gates that change Keelson's behavior.
  */
-import { gateRows } from './gate-rows.ts'
+import { gateTable } from './gate-table.ts'
+import { defaultMinor, oldestMinor } from './releases.ts'
 
 export type Gates = { readonly isOn: (name: string) => boolean }
 
-const onByDefault: ReadonlySet<string> = new Set(
-  gateRows.filter(({ isOnByDefault }) => isOnByDefault).flatMap(({ names }) => names),
-)
+const gateStages = ['ALPHA', 'BETA', 'GA', 'DEPRECATED'] as const
+export type GateStage = (typeof gateStages)[number]
 
-/** State of the gates if `--feature-gates` is not set. */
-export const defaultGates: Gates = { isOn: (name) => onByDefault.has(name) }
+export type GateState = {
+  readonly stage: GateStage
+  readonly isOnByDefault: boolean
+  /** A locked gate can no longer be changed from its default. */
+  readonly isLocked: boolean
+}
+
+/** The feature gates of a release that emulates a version. */
+export type ReleaseGates = {
+  /** The gates that can be named, in the order of their names. */
+  readonly states: ReadonlyMap<string, GateState>
+  /** Gates that did not exist yet in the emulated version. They are off and cannot be set. */
+  readonly absent: ReadonlySet<string>
+}
+
+export type GateVersions = {
+  /** Minor version of the emulated version. By default, the release emulates nothing. */
+  readonly emulated?: number
+  /**
+   * Minor version that all servers have at least (`--min-compatibility-version`). As in
+   * kube-apiserver, the default is the version before the emulated one.
+   */
+  readonly minCompatibility?: number
+}
+
+/** Results of `gatesOf`. The number of releases limits its size. */
+const expanded = new Map<string, ReleaseGates>()
+
+/** Returns the feature gates of the release with a minor version. */
+export function gatesOf(release: number, versions: GateVersions = {}): ReleaseGates {
+  const { emulated = release } = versions
+  const { minCompatibility = Math.max(oldestMinor, emulated - 1) } = versions
+  const key = `${release} ${emulated} ${minCompatibility}`
+  let gates = expanded.get(key)
+  if (gates === undefined) {
+    gates = expand(release, emulated, minCompatibility)
+    expanded.set(key, gates)
+  }
+  return gates
+}
+
+/** State of the gates of the default release if `--feature-gates` is not set. */
+export const defaultGates: Gates = {
+  isOn: (name) => gatesOf(defaultMinor).states.get(name)?.isOnByDefault ?? false,
+}
+
+/**
+ * Reads the rows of a release from the table. A row has the form `Name 31-36: 31 ALPHA, 34 GA on`:
+ * the releases that have the gate, and its stages with the minor versions in which they began.
+ */
+function expand(release: number, emulated: number, minCompatibility: number): ReleaseGates {
+  const states = new Map<string, GateState>()
+  const absent = new Set<string>()
+  for (const [, name = '', first, last, stages = ''] of gateTable.matchAll(
+    /^(\w+) (\d+)-(\d+): (.+)$/gm,
+  )) {
+    if (release < Number(first) || release > Number(last)) continue
+    let state: GateState | undefined
+    for (const text of stages.split(', ')) {
+      const { since, minVersion, ...stage } = readStage(text)
+      if (since <= emulated && minVersion <= minCompatibility) state = stage
+    }
+    if (state === undefined) absent.add(name)
+    else states.set(name, state)
+  }
+  return { states, absent }
+}
+
+type StageRow = GateState & { readonly since: number; readonly minVersion: number }
+
+/** Reads a stage such as `34 GA on locked`, or `37 BETA on min=37`. */
+function readStage(text: string): StageRow {
+  const [since, name, ...marks] = text.split(' ')
+  const stage = gateStages.find((one) => one === name)
+  if (stage === undefined) throw new Error(`unknown stage of a feature gate: ${text}`)
+  const min = marks.find((mark) => mark.startsWith('min='))
+  return {
+    since: Number(since),
+    stage,
+    isOnByDefault: marks.includes('on'),
+    isLocked: marks.includes('locked'),
+    minVersion: Number(min?.slice('min='.length) ?? 0),
+  }
+}

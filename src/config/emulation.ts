@@ -2,16 +2,13 @@
  * Reads `--emulated-version`, an older Kubernetes version whose feature gates and APIs the server
  * emulates. Errors have kube-apiserver's messages.
  */
+import { defaultMinor, oldestMinor } from '../api/releases.ts'
 import type { Values } from './values.ts'
 
 const MAJOR = 1
-/** The minor version that Keelson implements. */
-export const MINOR = 33
-/** The oldest version that can be emulated. As in kube-apiserver, it is two versions back. */
-const OLDEST_MINOR = 31
 
 export type Emulation = {
-  /** The emulated minor version. If it equals MINOR, no older version is emulated. */
+  /** The emulated minor version. If it equals `defaultMinor`, no older version is emulated. */
   readonly minor: number
   /**
    * Whether a newer, more stable version of an API is also served if one of its older versions is
@@ -23,20 +20,20 @@ export type Emulation = {
 }
 
 export const noEmulation: Emulation = {
-  minor: MINOR,
+  minor: defaultMinor,
   isForwardCompatible: false,
   isRuntimeConfigForwardCompatible: false,
 }
 
 export function readEmulation(values: Values): Emulation {
-  let minor = MINOR
+  let minor = defaultMinor
   for (const given of values.slice('emulated-version')) minor = readVersion(values, given) ?? minor
   const isSet = (
     flag: 'emulation-forward-compatible' | 'runtime-config-emulation-forward-compatible',
     field: string,
   ): boolean => {
     const isOn = values.boolean(flag)
-    if (isOn && minor === MINOR) {
+    if (isOn && minor === defaultMinor) {
       const why = 'cannot be set to true if the emulation version is the same as the binary version'
       values.fault(`ServerRunOptions.${field} ${why}`)
     }
@@ -67,13 +64,13 @@ function readVersion(values: Values, given: string): number | undefined {
   const [, major = '', minor = '', patch] = /^v?(\d+)\.(\d+)(\.\d+)?$/.exec(version) ?? []
   if (minor === '') return refuse(`could not parse ${JSON.stringify(version)} as version`)
   if (patch !== undefined) return refuse(`patch version not allowed, got: kube=${version}`)
-  const known = `[${MAJOR}.${OLDEST_MINOR}, ${MAJOR}.${MINOR}.0]`
-  const isOld = Number(major) < MAJOR || (Number(major) === MAJOR && Number(minor) < OLDEST_MINOR)
-  const isNew = Number(major) > MAJOR || (Number(major) === MAJOR && Number(minor) > MINOR)
+  const known = `[${MAJOR}.${oldestMinor}, ${MAJOR}.${defaultMinor}.0]`
+  const isOld = Number(major) < MAJOR || (Number(major) === MAJOR && Number(minor) < oldestMinor)
+  const isNew = Number(major) > MAJOR || (Number(major) === MAJOR && Number(minor) > defaultMinor)
   if (!isOld && !isNew) return Number(minor)
   values.fault(`emulation version ${version} is not between ${known}`)
   if (isNew) return undefined
-  const oldest = `${MAJOR}.${OLDEST_MINOR}`
+  const oldest = `${MAJOR}.${oldestMinor}`
   return refuse(`minCompatibilityVersion version ${oldest} is not between [${oldest}, ${version}]`)
 }
 

@@ -2,27 +2,26 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { gateRows } from '../api/gate-rows.ts'
+import { gatesOf } from '../api/gates.ts'
+import { defaultMinor } from '../api/releases.ts'
 import { gateHelp, gatesActedOn, parseFeatureGates, unsupportedGates } from './feature-gates.ts'
 
+const gateStates = gatesOf(defaultMinor).states
+const unlocked = [...gateStates].filter(([, { isLocked }]) => !isLocked)
 const page = join(import.meta.dirname, '..', '..', 'docs', 'gates.md')
 
 test('docs/gates.md explains each gate that can be set in kube-apiserver but has no effect in Keelson', () => {
   const reported = [...readFileSync(page, 'utf8').matchAll(/(?<=\| .*)`([A-Z]\w+)`/g)].map(
     ([, name = '']) => name,
   )
-  const unchanged = gateRows
-    .filter(({ isLocked }) => !isLocked)
-    .flatMap(({ names }) => names)
-    .filter((name) => !gatesActedOn.includes(name))
+  const unchanged = unlocked.map(([name]) => name).filter((name) => !gatesActedOn.includes(name))
   assert.deepEqual(reported.toSorted(), unchanged.toSorted())
 })
 
 test('locked gates are reported with their locked value in the list of all gates', () => {
   const shown = new Map(parseFeatureGates([]).gates.all.map(({ name, isOn }) => [name, isOn]))
-  for (const { names, isLocked, isOnByDefault } of gateRows) {
-    for (const name of isLocked ? names : []) assert.equal(shown.get(name), isOnByDefault, name)
-  }
+  for (const [name, { isLocked, isOnByDefault }] of gateStates)
+    if (isLocked) assert.equal(shown.get(name), isOnByDefault, name)
 })
 
 test('the help text lists each supported gate that is not locked, with its stage and default', () => {
@@ -48,15 +47,11 @@ test('a gate that is on by default, but whose feature Keelson does not have, is 
   assert.ok(!gates.isOn('ContextualLogging'))
 })
 
-const unlocked = gateRows.filter(({ isLocked }) => !isLocked)
-
 test('every gate that is on by default and not locked can be disabled', () => {
-  for (const { names } of unlocked.filter(({ isOnByDefault }) => isOnByDefault)) {
-    for (const name of names) {
-      const { gates, faults } = parseFeatureGates([`${name}=false`])
-      assert.deepEqual(faults, [])
-      assert.ok(!gates.isOn(name), name)
-    }
+  for (const [name] of unlocked.filter(([, { isOnByDefault }]) => isOnByDefault)) {
+    const { gates, faults } = parseFeatureGates([`${name}=false`])
+    assert.deepEqual(faults, [])
+    assert.ok(!gates.isOn(name), name)
   }
 })
 
@@ -79,12 +74,12 @@ test('AllBeta disables all beta gates except those that the flag names, regardle
     const on = gates.all
       .filter(({ stage, isOn }) => stage === 'BETA' && isOn)
       .map(({ name }) => name)
-    const locked = gateRows.filter(
-      ({ stage, isLocked, isOnByDefault }) => stage === 'BETA' && isLocked && isOnByDefault,
+    const locked = [...gateStates].filter(
+      ([, { stage, isLocked, isOnByDefault }]) => stage === 'BETA' && isLocked && isOnByDefault,
     )
     assert.deepEqual(
       on.toSorted(),
-      ['APIServerTracing', ...locked.flatMap(({ names }) => names)].toSorted(),
+      ['APIServerTracing', ...locked.map(([name]) => name)].toSorted(),
     )
   }
 })

@@ -1,16 +1,8 @@
 /** Reads `--feature-gates`. Error messages are those of kube-apiserver. */
-import { olderGates } from '../api/gate-history.ts'
-import { type GateRow, gateRows, type GateStage } from '../api/gate-rows.ts'
-import type { Gates } from '../api/gates.ts'
+import { type Gates, gatesOf, type GateStage, type GateState } from '../api/gates.ts'
+import { defaultMinor } from '../api/releases.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { suggestValue } from '../lib/text/suggest.ts'
-import { MINOR } from './emulation.ts'
-
-type Gate = {
-  readonly stage: GateStage
-  readonly isOnByDefault: boolean
-  readonly isLocked: boolean
-}
 
 export type FeatureGates = Gates & {
   /** All gates and their values, for the metric kubernetes_feature_enabled. */
@@ -139,8 +131,10 @@ export const gateChoices = (): string[] =>
     .flatMap(([name]) => [`${name}=false`, `${name}=true`])
     .toSorted()
 
-const settableGates = (): [string, Gate][] =>
-  gatesOf(gateRows).filter(([name, { isLocked }]) => !isLocked && gatesActedOn.includes(name))
+const settableGates = (): [string, GateState][] =>
+  [...gatesOf(defaultMinor).states].filter(
+    ([name, { isLocked }]) => !isLocked && gatesActedOn.includes(name),
+  )
 
 /**
  * Gates of features that Keelson does not have. It is an error to enable such a gate, and AllAlpha
@@ -173,11 +167,10 @@ const stageGates: ReadonlyMap<string, GateStage> = new Map([
 
 /**
  * Parses entries of the form `Name=bool`. If a name is repeated, the last entry is used. `minor` is
- * the Kubernetes version whose gates can be set.
+ * the emulated Kubernetes version, whose gates can be set.
  */
-export function parseFeatureGates(entries: readonly string[], minor = MINOR): ParsedGates {
-  const known = knownGates(minor)
-  const absent = new Set(olderGates[minor]?.absent)
+export function parseFeatureGates(entries: readonly string[], minor = defaultMinor): ParsedGates {
+  const { states: known, absent } = gatesOf(defaultMinor, { emulated: minor })
   const set = new Map<string, boolean>()
   const faults: string[] = []
   const hints: string[] = []
@@ -209,7 +202,7 @@ export function parseFeatureGates(entries: readonly string[], minor = MINOR): Pa
 
 /** Returns the values that AllAlpha and AllBeta set for gates that the flag does not name. */
 function gatesOfStages(
-  known: ReadonlyMap<string, Gate>,
+  known: ReadonlyMap<string, GateState>,
   given: ReadonlyMap<string, boolean>,
 ): (readonly [string, boolean])[] {
   return [...stageGates].flatMap(([stageGate, stage]) => {
@@ -227,17 +220,6 @@ function gatesOfStages(
 
 const removal = 'It will be removed in a future release.'
 
-/** Returns the gates that exist in a minor version. */
-function knownGates(minor: number): Map<string, Gate> {
-  const { rows = [], absent = [] } = olderGates[minor] ?? {}
-  const known = new Map(gatesOf([...gateRows, ...rows]))
-  for (const name of absent) known.delete(name)
-  return known
-}
-
-const gatesOf = (rows: readonly GateRow[]): [string, Gate][] =>
-  rows.flatMap(({ names, ...gate }) => names.map((name): [string, Gate] => [name, gate]))
-
 /**
  * Splits an entry. Its name can be prefixed by a component, as in `kube:WatchList=true`. The only
  * valid component is `kube`.
@@ -252,7 +234,7 @@ type Setting = {
   readonly name: string
   readonly value: string
   readonly entry: string
-  readonly gate: Gate | undefined
+  readonly gate: GateState | undefined
   /** The emulated minor version. Set only if the gate did not exist in that version. */
   readonly absentIn?: number
 }

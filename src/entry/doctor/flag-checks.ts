@@ -5,7 +5,7 @@
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { checkArgs } from '../../config/config.ts'
-import { MINOR } from '../../config/emulation.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import { gatesActedOn } from '../../config/feature-gates.ts'
 import { readsFiles, replacePaths } from '../../config/file-flags.ts'
 import type { FlagSwap } from '../../config/flag.ts'
@@ -183,13 +183,13 @@ function checkPod(pod: ServerPod, files: readonly NamedFile[]): readonly Check[]
     ({ hostPath }) => hostPath !== undefined && !isReadable(hostPath, userId),
   )
   return [
-    version === undefined || Number(version) === MINOR
+    version === undefined || Number(version) === defaultMinor
       ? ok('image', pod.image)
       : {
           name: 'image',
           level: 'warning',
-          value: `${pod.image}, but Keelson serves v1.${MINOR}`,
-          action: `first change kube-apiserver to v1.${MINOR}`,
+          value: `${pod.image}, but Keelson serves v1.${defaultMinor}`,
+          action: `first change kube-apiserver to v1.${defaultMinor}`,
         },
     hidden === undefined
       ? ok('user', 'the container can read its files')

@@ -1,7 +1,7 @@
 /** Evaluates what `measure-machine.ts` measured: whether Keelson can run on this machine. */
 import type { MemoryPlan } from '../../lib/process/memory-plan.ts'
 import { nodeFault } from '../../lib/process/node-version.ts'
-import { MINOR } from '../../config/emulation.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import type { RunningProcess } from '../../lib/platform/platform.ts'
 import type { RunningServer } from '../dev/running.ts'
 import { type Check, ok, printBytes } from './check.ts'
@@ -180,9 +180,14 @@ export function checkKubectl(state: KubectlState): Check {
   }
   const value = `${version} at ${path}`
   const minor = Number(/^v1\.(\d+)\./.exec(version)?.[1])
-  if (Math.abs(minor - MINOR) <= KUBECTL_SKEW_MAX) return ok(name, value)
-  const range = `v1.${MINOR - KUBECTL_SKEW_MAX} to v1.${MINOR + KUBECTL_SKEW_MAX}`
-  return { name, level: 'warning', value, action: `use ${range} for a server of v1.${MINOR}` }
+  if (Math.abs(minor - defaultMinor) <= KUBECTL_SKEW_MAX) return ok(name, value)
+  const range = `v1.${defaultMinor - KUBECTL_SKEW_MAX} to v1.${defaultMinor + KUBECTL_SKEW_MAX}`
+  return {
+    name,
+    level: 'warning',
+    value,
+    action: `use ${range} for a server of v1.${defaultMinor}`,
+  }
 }
 
 export type EtcdState =

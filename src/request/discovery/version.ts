@@ -1,12 +1,10 @@
 /**
  * The document of /version. Clients use gitVersion to determine which features the server supports.
  */
+import { oldestMinor } from '../../api/releases.ts'
 
 /** The Kubernetes release that Keelson implements. */
 export const kubernetesVersion = { major: '1', minor: '33', gitVersion: 'v1.33.5' } as const
-
-/** The oldest minor version that can be emulated. */
-const OLDEST_MINOR = 31
 
 /** Returns the document. `emulated` is the minor version whose APIs are served. */
 export function versionDocument(emulated = Number(kubernetesVersion.minor)) {
@@ -17,7 +15,7 @@ export function versionDocument(emulated = Number(kubernetesVersion.minor)) {
     emulationMajor: major,
     emulationMinor: `${emulated}`,
     minCompatibilityMajor: major,
-    minCompatibilityMinor: `${Math.max(OLDEST_MINOR, emulated - 1)}`,
+    minCompatibilityMinor: `${Math.max(oldestMinor, emulated - 1)}`,
     gitVersion,
     gitCommit: '',
     gitTreeState: 'clean',

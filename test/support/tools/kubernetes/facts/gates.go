@@ -19,12 +19,17 @@ type gateStage struct {
 	Stage   string `json:"stage"`
 	Default bool   `json:"default"`
 	Locked  bool   `json:"locked,omitempty"`
+	// The stage applies only if all servers have at least this version.
+	MinCompatibility string `json:"minCompatibility,omitempty"`
 }
 
 // readGates reads gates from map literals. The keys are the names of the gates, and the values are
-// lists of stages.
+// lists of stages. A package that a version does not have yet has no gates.
 func readGates(folder string, into map[string]gateFacts) error {
 	entries, err := os.ReadDir(folder)
+	if os.IsNotExist(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -40,6 +45,7 @@ func readGates(folder string, into map[string]gateFacts) error {
 		}
 	}
 	constants := readConstants(files, nil)
+	isTrue := trueConstants(files)
 	for _, file := range files {
 		ast.Inspect(file, func(node ast.Node) bool {
 			pair, isPair := node.(*ast.KeyValueExpr)
@@ -53,12 +59,12 @@ func readGates(folder string, into map[string]gateFacts) error {
 			}
 			gate := gateFacts{Name: name}
 			// client-go specifies a single stage of a gate instead of a list.
-			if only := readStage(stages); only.Stage != "" {
+			if only := readStage(stages, isTrue); only.Stage != "" {
 				gate.History = append(gate.History, only)
 			}
 			for _, stage := range stages.Elts {
 				if literal, isLiteral := stage.(*ast.CompositeLit); isLiteral {
-					if read := readStage(literal); read.Stage != "" {
+					if read := readStage(literal, isTrue); read.Stage != "" {
 						gate.History = append(gate.History, read)
 					}
 				}
@@ -84,7 +90,22 @@ func gateName(key ast.Expr, constants constants) string {
 	return ""
 }
 
-func readStage(literal *ast.CompositeLit) gateStage {
+// trueConstants returns `true` and the names of constants with that value.
+func trueConstants(files []*ast.File) map[string]bool {
+	names := map[string]bool{"true": true}
+	for _, file := range files {
+		for _, one := range specs[*ast.ValueSpec](file, token.CONST) {
+			for at, name := range one.spec.Names {
+				if at < len(one.spec.Values) && identOf(one.spec.Values[at]) == "true" {
+					names[name.Name] = true
+				}
+			}
+		}
+	}
+	return names
+}
+
+func readStage(literal *ast.CompositeLit, isTrue map[string]bool) gateStage {
 	read := gateStage{}
 	for _, element := range literal.Elts {
 		pair, isPair := element.(*ast.KeyValueExpr)
@@ -98,10 +119,12 @@ func readStage(literal *ast.CompositeLit) gateStage {
 		switch key.Name {
 		case "Version":
 			read.Since, _ = textOf(pair.Value)
+		case "MinCompatibilityVersion":
+			read.MinCompatibility, _ = textOf(pair.Value)
 		case "Default":
-			read.Default = identOf(pair.Value) == "true"
+			read.Default = isTrue[identOf(pair.Value)]
 		case "LockToDefault":
-			read.Locked = identOf(pair.Value) == "true"
+			read.Locked = isTrue[identOf(pair.Value)]
 		case "PreRelease":
 			read.Stage = strings.ToUpper(identOf(pair.Value))
 		}

@@ -59,8 +59,13 @@ func (all modules) Set(value string) error {
 func main() {
 	dirs := modules{}
 	flag.Var(dirs, "module", "a module and the folder of its source as `name=folder`; repeatable")
+	gatesOnly := flag.Bool("gates", false, "read only the feature gates, not the types")
 	flag.Parse()
-	found, err := read(dirs)
+	found := &facts{Packages: map[string]*packageFacts{}}
+	err := readGatesOf(dirs, found)
+	if err == nil && !*gatesOnly {
+		err = readTypes(dirs, found)
+	}
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(found)
 	}
@@ -70,23 +75,22 @@ func main() {
 	}
 }
 
-func read(dirs modules) (*facts, error) {
-	found := &facts{Packages: map[string]*packageFacts{}}
+func readTypes(dirs modules, found *facts) error {
 	others := map[string]constants{}
 	for module, pattern := range typeFolders {
 		dir, known := dirs[module]
 		if !known {
-			return nil, fmt.Errorf("no folder is given for %s", module)
+			return fmt.Errorf("no folder is given for %s", module)
 		}
 		folders, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, folder := range folders {
 			path := module + strings.TrimPrefix(filepath.ToSlash(folder), filepath.ToSlash(dir))
 			own, err := readPackage(folder, path, others)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if own != nil {
 				version := filepath.Base(folder)
@@ -94,11 +98,19 @@ func read(dirs modules) (*facts, error) {
 			}
 		}
 	}
+	return nil
+}
+
+func readGatesOf(dirs modules, found *facts) error {
 	gates := map[string]gateFacts{}
 	for module, folders := range gateFolders {
+		dir, known := dirs[module]
+		if !known {
+			return fmt.Errorf("no folder is given for %s", module)
+		}
 		for _, folder := range folders {
-			if err := readGates(filepath.Join(dirs[module], folder), gates); err != nil {
-				return nil, err
+			if err := readGates(filepath.Join(dir, folder), gates); err != nil {
+				return err
 			}
 		}
 	}
@@ -106,5 +118,5 @@ func read(dirs modules) (*facts, error) {
 		found.Gates = append(found.Gates, gate)
 	}
 	sort.Slice(found.Gates, func(a, b int) bool { return found.Gates[a].Name < found.Gates[b].Name })
-	return found, nil
+	return nil
 }
