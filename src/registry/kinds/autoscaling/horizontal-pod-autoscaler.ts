@@ -111,6 +111,7 @@ export function toStored(object: KubeObject): KubeObject {
   )
   const cpu =
     targetCPUUtilizationPercentage === undefined ? [] : [cpuMetric(targetCPUUtilizationPercentage)]
+  const all = [...(metrics ?? []), ...cpu]
   const currentCpu =
     currentCPUUtilizationPercentage === undefined
       ? []
@@ -120,7 +121,7 @@ export function toStored(object: KubeObject): KubeObject {
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),
-    spec: present({ ...spec, metrics: [...(metrics ?? []), ...cpu], behavior }),
+    spec: present({ ...spec, metrics: all.length > 0 ? all : undefined, behavior }),
     status: present({
       ...status,
       currentMetrics: current.length > 0 ? current : undefined,
