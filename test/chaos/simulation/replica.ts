@@ -7,6 +7,7 @@ import type { Reader } from '../../../src/storage/cache/reader.ts'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
 import type { Clock } from '../../../src/lib/time/clock.ts'
 import type { Log } from '../../../src/lib/telemetry/log.ts'
+import { systemTimers } from '../../../src/lib/time/timers.ts'
 import type { Engine } from '../../../src/storage/engine.ts'
 import { EtcdEngine } from '../../../src/storage/etcd-engine.ts'
 import { Leases } from '../../../src/storage/leases.ts'
@@ -14,6 +15,7 @@ import { Store } from '../../../src/storage/store.ts'
 import { identity } from '../../../src/storage/transform.ts'
 import type { FaultProxy } from '../../support/harness/proxy.ts'
 import { newForm } from './form.ts'
+import { countLeakedBytes } from './leaked-bytes.ts'
 import { prefix } from './operations.ts'
 import type { Random } from './random.ts'
 
@@ -68,8 +70,9 @@ export class Replica implements AsyncDisposable {
     if ((await this.cache.check()).length > 0)
       faults.push(`the cache of ${this.name} differs from the database`)
     this.cache.remove(prefix)
-    const { liveBytes, watchers } = this.cache.stats()
-    if (liveBytes > 0) faults.push(`leak: the slabs of ${this.name} still hold ${liveBytes} bytes`)
+    const { watchers } = this.cache.stats()
+    const leaked = await countLeakedBytes(this.cache, systemTimers)
+    if (leaked > 0) faults.push(`leak: the slabs of ${this.name} still hold ${leaked} bytes`)
     if (watchers > 0) faults.push(`leak: ${this.name} still has ${watchers} watchers`)
     return faults
   }

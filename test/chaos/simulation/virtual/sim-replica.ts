@@ -10,6 +10,7 @@ import { Leases } from '../../../../src/storage/leases.ts'
 import { Store } from '../../../../src/storage/store.ts'
 import { identity } from '../../../../src/storage/transform.ts'
 import { newForm } from '../form.ts'
+import { countLeakedBytes } from '../leaked-bytes.ts'
 import { prefix } from '../operations.ts'
 import type { Random } from '../random.ts'
 import { FaultyEngine } from './faulty-engine.ts'
@@ -39,9 +40,11 @@ export class SimReplica implements AsyncDisposable {
   readonly cache: Cache
   readonly reader: Reader
   readonly quiet: Reader
+  readonly #time: VirtualTime
 
   constructor({ name, engine, time, random, settings, log }: SimReplicaOptions) {
     this.name = name
+    this.#time = time
     this.engine = new FaultyEngine({ name, engine, time, random: random.fork('network') })
     this.engine.latencyMs = settings.latencyMs
     this.engine.cutShare = settings.cutShare
@@ -80,8 +83,8 @@ export class SimReplica implements AsyncDisposable {
     const { watchers } = this.cache.stats()
     if (watchers > 0) faults.push(`leak: ${this.name} still has ${watchers} watchers`)
     for (const one of [prefix, quietPrefix]) this.cache.remove(one)
-    const { liveBytes } = this.cache.stats()
-    if (liveBytes > 0) faults.push(`leak: the slabs of ${this.name} still hold ${liveBytes} bytes`)
+    const leaked = await countLeakedBytes(this.cache, this.#time)
+    if (leaked > 0) faults.push(`leak: the slabs of ${this.name} still hold ${leaked} bytes`)
     if (this.engine.streams > 1)
       faults.push(`leak: ${this.name} has ${this.engine.streams} streams, one is the feed's`)
     return faults
