@@ -72,7 +72,7 @@ export function signClusterInfo(
     options,
   )
   stack.use(configMaps)
-  // Registered after the controller, so that the informer is disposed first. This completes
+  // Registered after the controller, so that the informer is disposed of first. This completes
   // `listed`, for which the work of the controller may be waiting.
   stack.use(informer)
   stack.defer(() => {

@@ -56,7 +56,7 @@ export type ElectionOptions = {
    */
   readonly holdsStore?: boolean
   /**
-   * Starts the controllers. They stop when the result is disposed. `onFailed` is called if a
+   * Starts the controllers. They stop when the result is disposed of. `onFailed` is called if a
    * controller fails to start later.
    */
   readonly lead: (onFailed: (error: unknown) => void) => AsyncDisposable

@@ -96,8 +96,8 @@ async function reportAll(parts: FlowSchemasContext, signal: AbortSignal): Promis
   const names = new Set(found.map(({ metadata }) => textOf(fieldsOf(metadata)['name'])))
   const all = await listed(handle, schemas, signal)
   if (signal.aborted) return 0
-  // Written in parallel, because there are few FlowSchemas, and a new cluster needs the conditions
-  // soon.
+  // Write the conditions in parallel, because there are few FlowSchemas, and a new cluster needs
+  // the conditions soon.
   const waits = await Promise.all(all.map((schema) => reportSchema(parts, schema, names, signal)))
   const due = waits.filter((ms) => ms > 0)
   // limit: `due` has one entry for each of the few FlowSchemas, so they can be passed as arguments

@@ -24,7 +24,7 @@ export type ObjectControllerOptions = {
   readonly accessOf: CacheAccessOf
   readonly metrics: QueueMetrics
   readonly log: Log
-  /** Defaults to the system timers. */
+  /** Timers of the controller. The default is the system timers. */
   readonly timers?: Timers | undefined
 }
 

@@ -43,7 +43,7 @@ export type ObjectHead = {
   readonly owners: readonly OwnerReference[]
   /**
    * A digest of the owner references: two objects with the same digest have the same references.
-   * Undefined if the object has few owners.
+   * The digest is undefined if the object has few owners.
    */
   readonly ownersDigest?: string | undefined
 }
@@ -74,8 +74,8 @@ class LongHead implements ObjectHead {
   readonly finalizers: readonly string[]
   readonly ownersDigest: string | undefined = undefined
   /**
-   * A weak reference, because parsed owner references occupy more memory than the object and are
-   * used only briefly.
+   * A weak reference to the parsed owner references, because they occupy more memory than the
+   * object and are used only briefly.
    */
   #owners: WeakRef<readonly OwnerReference[]> | undefined
 

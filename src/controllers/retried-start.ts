@@ -1,6 +1,6 @@
 /**
  * Starts a part of the server. A failed start is retried until it succeeds or until this object is
- * disposed.
+ * disposed of.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'

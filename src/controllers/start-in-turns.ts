@@ -6,7 +6,7 @@ type Start = () => AsyncDisposable | undefined
 
 type TurnsOptions = {
   /**
-   * Called when a start fails, unless it is the first. The remaining controllers are not started,
+   * Called when a start other than the first one fails. The remaining controllers are not started,
    * and the caller must stop those that were started.
    */
   readonly onFailed: (error: unknown) => void

@@ -34,8 +34,8 @@ export type SystemTasksOptions = {
   /** Repairs the addresses and node ports of all Services once. */
   readonly repairServices: () => Promise<void>
   /**
-   * Undefined if IPAddress objects are not used, because the MultiCIDRServiceAllocator gate is
-   * disabled.
+   * Options for allocating the addresses of Services. Undefined if IPAddress objects are not used,
+   * because the MultiCIDRServiceAllocator gate is disabled.
    */
   readonly serviceAddresses: ServiceAddressesOptions['addresses'] | undefined
   readonly keptObjects: readonly RequiredObject[]
@@ -50,12 +50,12 @@ export type SystemTasksOptions = {
   /** The endpoints of the Service `kubernetes`. */
   readonly endpoints: Pick<KubernetesEndpointsOptions, 'records' | 'port'> & {
     readonly areKept: boolean
-    /** The advertised address. Can be unspecified (0.0.0.0 or ::). */
+    /** The advertised address, which can be unspecified (0.0.0.0 or ::). */
     readonly address: string
   }
   readonly uid: string
   readonly clock: Clock
-  /** Timers that use the time of `clock`. Defaults to the system timers. */
+  /** Timers that use the time of `clock`. The default is the system timers. */
   readonly timers?: Timers | undefined
   readonly log: Log
 }

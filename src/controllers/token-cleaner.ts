@@ -41,5 +41,5 @@ export function expiryOf({ type, data }: Fields): number | undefined {
   return Number.isNaN(ms) ? 0 : ms
 }
 
-/** RFC 3339 as Go parses it: only with capital letters. */
+/** Matches RFC 3339 as Go parses it: only with capital letters. */
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/

@@ -160,7 +160,9 @@ export class GarbageCollector implements AsyncDisposable {
     return this.#early === undefined
   }
 
-  /** Positive while objects are being queued, are queued or are being processed. */
+  /**
+   * A number that is positive while objects are being queued, are queued or are being processed.
+   */
   get pending(): number {
     return this.#deletions.size + this.#orphanings.size + this.#suspecting
   }

@@ -227,8 +227,8 @@ function changeAtRandom(seed: number): void {
 }
 
 /**
- * Events of one resource. The feed finishes processing an event before it delivers the next one,
- * while other feeds continue.
+ * The events of one resource. Each event is processed completely before the next one is delivered,
+ * while the events of other resources continue.
  */
 type Feed = {
   readonly events: { readonly key: Key; readonly content: ObjectHead | undefined }[]
@@ -302,8 +302,8 @@ class RandomChanges {
   }
 
   /**
-   * Delivers the next event of a feed, or continues to process the last one. Returns false if all
-   * events are processed.
+   * Delivers the next event of a resource, or continues to process the last one. Returns false if
+   * all events are processed.
    */
   #deliver(): boolean {
     const feed = this.#pick(

@@ -23,7 +23,7 @@ export type RemoteContent = {
 export type RemoteVersion = {
   readonly group: string
   readonly version: string
-  /** Undefined if the server is currently unreachable. */
+  /** The resources of the version. Undefined if the server is currently unreachable. */
   readonly resources: readonly RemoteResource[] | undefined
 }
 

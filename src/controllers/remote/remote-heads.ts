@@ -23,10 +23,10 @@ const ITEMS_MAX = 100_000
 
 /** The metadata of an object of a remote server. */
 export type RemoteHead = ObjectHead & {
-  /** Empty if the object is cluster-scoped. */
+  /** The namespace of the object. Empty if the object is cluster-scoped. */
   readonly namespace: string
   readonly name: string
-  /** An opaque string. Empty if the object has no resourceVersion. */
+  /** The resourceVersion, which is an opaque string. Empty if the object has no resourceVersion. */
   readonly resourceVersion: string
 }
 
@@ -149,7 +149,7 @@ function remoteHeadOf(metadata: ReadonlyMap<string, Json>): RemoteHead {
   return head
 }
 
-/** Shared by all objects that have neither finalizers nor owners. */
+/** The list that all objects without finalizers or owners share. */
 const none: readonly never[] = []
 
 function headIn(metadata: ReadonlyMap<string, Json>): RemoteHead {
