@@ -36,7 +36,7 @@ const nodeFlags = ['--max-semi-space-size=16']
 const blobName = 'NODE_SEA_BLOB'
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 /**
- * Maximum time of the start during which the code cache is written. A start usually takes a second.
+ * Maximum time for starting the server that writes the code cache. A start usually takes a second.
  */
 const START_MS_MAX = 300_000
 /**

@@ -32,8 +32,8 @@ export const workers = {
 
 /**
  * Replaces dynamic imports by static ones. The program imports modules when a command or flag needs
- * them. In a single file this has no advantage, and the wrapper functions of these modules would
- * take a fifth of the startup time.
+ * them. In a single file, dynamic imports have no advantage, and the wrapper functions of these
+ * modules would take a fifth of the startup time.
  */
 const importAtOnce: Plugin = {
   name: 'import at once',

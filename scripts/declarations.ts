@@ -17,7 +17,8 @@ const typeRoots = [join(root, 'node_modules', '@types')]
  * when the program runs. Other exported classes are declared as types.
  */
 export function createDeclarations(source: string, values: readonly string[]): string {
-  // Inside the repository, so that TypeScript finds the packages that the files import.
+  // The cache is inside the repository, so that TypeScript finds the packages that the files
+  // import.
   const cache = join(root, '.cache')
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'types-'))
@@ -60,7 +61,7 @@ function emit(folder: string, source: string): void {
   const config = join(folder, 'tsconfig.emit.json')
   const compilerOptions = {
     noEmit: false,
-    // `npm run check:types` checks the sources.
+    // Do not check types here, because `npm run check:types` checks the sources.
     noCheck: true,
     declaration: true,
     emitDeclarationOnly: true,

@@ -39,7 +39,7 @@ export function fillImage(folder: string, binary: string): void {
     mkdirSync(join(inside, path), { recursive: true })
   // `keelson dev --ephemeral` writes to this folder.
   chmodSync(join(inside, 'tmp'), 0o1777)
-  // The volume, which Containerfile copies with the owner of the server.
+  // The folder for the volume. Containerfile copies it with the user of the server as its owner.
   mkdirSync(join(folder, 'state', 'keelson'), { recursive: true })
   copyFileSync(join(root, 'deploy', 'Containerfile'), join(folder, 'Containerfile'))
 }

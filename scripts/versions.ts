@@ -105,7 +105,7 @@ const valuesOf = ({ packages }: Facts): ReadonlySet<string> =>
     ),
   )
 
-/** Lists only the fields that are new. All others were reviewed for the pinned version. */
+/** Lists only the fields that are new. All other fields were reviewed for the pinned version. */
 function unmarkedLines(old: Facts, now: Facts): readonly string[] {
   const known = marked(old)
   const gated = readGates()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// explainedMax is the number of entries of the timeline that the error of a wait contains.
+// explainedMax is the number of timeline entries that the error of WaitFor contains.
 const explainedMax = 10
 
 // HistoryFilter selects requests. Empty fields match all requests.
@@ -39,10 +39,11 @@ type RecordedRequest struct {
 	// Source is "client", "test" for Request, Apply and Restore, or "server" for the server itself
 	// and its controllers.
 	Source string `json:"source"`
-	// User is nil if the user is not known.
+	// User is the user of the request. It is nil if the user is not known.
 	User      *User  `json:"user"`
 	UserAgent string `json:"userAgent"`
-	// FieldManager is the name under which the request would own fields.
+	// FieldManager is the field manager of the request. If the request specifies none, it is the
+	// default for the user agent.
 	FieldManager string `json:"fieldManager"`
 }
 
@@ -72,7 +73,7 @@ type TimelineEntry struct {
 	RecordedRequest
 	// Operation is "create", "update", "delete" or "refused".
 	Operation string `json:"operation"`
-	// ResourceVersion is empty for a refused request.
+	// ResourceVersion is the resourceVersion of a write. It is empty for a refused request.
 	ResourceVersion string `json:"resourceVersion"`
 	// Changes are the fields that an update changed.
 	Changes []FieldChange `json:"changes"`
@@ -83,7 +84,7 @@ type TimelineEntry struct {
 	Message string `json:"message"`
 }
 
-// FieldChange is a change of a field. A value is empty if the field is absent.
+// FieldChange is a change of a field. Before or After is empty if the field did not exist then.
 type FieldChange struct {
 	Path   string          `json:"path"`
 	Before json.RawMessage `json:"before"`

@@ -257,8 +257,8 @@ func (c *Cluster) apply(ctx context.Context, source map[string]any) ([]json.RawM
 
 // WaitFor calls the condition several times a second until it returns true. An error of the
 // condition does not end the wait. If the context has no deadline, the wait ends after 30 seconds.
-// The returned error contains what, which names the awaited state, and the last writes and refused
-// requests. It wraps the last error of the condition or else the error of the context.
+// The returned error contains the argument what, which names the awaited state, and the last writes
+// and refused requests. It wraps the last error of the condition or else the error of the context.
 func (c *Cluster) WaitFor(
 	ctx context.Context, what string, condition func(context.Context) (bool, error),
 ) error {

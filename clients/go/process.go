@@ -133,7 +133,8 @@ func (p *process) kill() {
 	_ = p.command.Wait()
 }
 
-// killChild also closes the standard input, which ends the child of a program such as npx.
+// killChild kills the child process and closes its standard input. If the child is a program such
+// as npx, closing the input ends the server that this program has started.
 func killChild(p *process) {
 	_ = p.stdin.Close()
 	_ = p.command.Process.Kill()

@@ -31,7 +31,7 @@ export async function startKeelson(image: string): Promise<StartedKeelson> {
   kubeconfig.clusters = kubeconfig.clusters.map((cluster) => ({
     ...cluster,
     server,
-    // The certificate contains this name, and not that of a remote container engine.
+    // The certificate contains the name localhost, but not the name of a remote container engine.
     tlsServerName: 'localhost',
   }))
   return {
@@ -48,7 +48,10 @@ const SIZE_AT = 124
 const SIZE_END = 136
 const OCTAL = 8
 
-/** Returns the content of the only file of a tar archive: a header, then the content. */
+/**
+ * Returns the content of the only file of a tar archive, which consists of a header followed by the
+ * content.
+ */
 export function fileIn(archive: Buffer): string {
   const bytes = Number.parseInt(archive.toString('latin1', SIZE_AT, SIZE_END), OCTAL)
   return archive.toString('utf8', HEADER_BYTES, HEADER_BYTES + bytes)

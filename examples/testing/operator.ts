@@ -1,7 +1,7 @@
 /**
  * A small operator to be tested. Each ConfigMap with the label `kind: site` gets one child with the
  * label `site: <name>`, and then the annotation `example.dev/ready`. `Care` can switch on bugs that
- * real operators have. Each of them passes tests until something fails.
+ * real operators have. None of these bugs has an effect until something fails, such as a request.
  */
 import { CoreV1Api, type KubeConfig, type V1ConfigMap, Watch } from '@kubernetes/client-node'
 
@@ -9,7 +9,8 @@ export type Care = {
   /** Whether a failed request is retried. */
   readonly retries: boolean
   /**
-   * Whether the name of the child is derived from the site's. Otherwise the server generates it.
+   * Whether the name of the child is derived from the name of the site. Otherwise the server
+   * generates the name.
    */
   readonly namesChildren: boolean
   /** Whether the operator looks for an existing child again before it retries a create. */

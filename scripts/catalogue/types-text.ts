@@ -100,7 +100,8 @@ function namesIn(go: string, from: string): readonly string[] {
 
 /**
  * Returns the enumerations whose values are not published. The generator of Kubernetes applies the
- * markers of an alias to the aliased type, so an alias without the enum marker removes the marker.
+ * markers of an alias to the aliased type. An alias without the enum marker therefore removes the
+ * marker of the aliased type.
  */
 function enumsUnlisted(
   all: readonly (readonly [string, AliasFacts | TypeFacts])[],

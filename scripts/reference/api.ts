@@ -27,8 +27,8 @@ const indexFile = 'index.md'
 /** The page for the types that all groups share. It also covers the document of /version. */
 const sharedPackage = 'meta/v1'
 /**
- * Maximum length of an enumeration in a table. Longer ones, such as the names of signals, would
- * make the column too wide.
+ * Maximum length of an enumeration in a table. A longer enumeration, such as the names of signals,
+ * would make the column too wide.
  */
 const VALUES_MAX = 12
 

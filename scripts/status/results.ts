@@ -12,7 +12,7 @@ export type Claim = {
   readonly summary?: string
   readonly value: string
   readonly target?: string
-  /** Absent if there is no target. */
+  /** Whether the value meets the target. Absent if there is no target. */
   readonly isMet?: boolean
   readonly command: string
   readonly date: string

@@ -6,7 +6,7 @@ import type { TypedCommand } from './session.ts'
 const FONT_SIZE = 13
 const LINE = 18
 const PADDING = 20
-/** Fits 80 columns of every common monospace font. */
+/** Width of the picture. 80 columns of every common monospace font fit into this width. */
 const WIDTH = 690
 
 const style = `
@@ -38,7 +38,7 @@ const escapes: ReadonlyMap<string, { readonly on?: Style; readonly off?: readonl
 /** Draws commands and their output. `label` describes the picture for readers who cannot see it. */
 export function drawTerminal(commands: readonly TypedCommand[], label: string): string {
   const lines = commands.flatMap(({ command, shown }, at) => [
-    // The first command still runs, so the others are typed in another terminal.
+    // The first command is still running, so the other commands are typed in another terminal.
     ...(at === 1 ? ['', rule, ''] : []),
     `${DIM}$${NOT_DIM} ${command}`,
     ...(shown === '' ? [] : shown.split('\n')),

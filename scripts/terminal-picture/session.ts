@@ -30,7 +30,8 @@ export async function runSession({ folder, program }: SessionOptions): Promise<T
   symlinkSync(program, join(commands, 'keelson'))
   const env = environmentIn(cwd)
   const [port = 0] = await freePorts(1)
-  // The default port might be in use on this machine, which the output would explain.
+  // Use a free port. If the default port was in use on this machine, the output would contain an
+  // explanation.
   const command = ['npx', 'keelson', 'dev', `--secure-port=${port}`]
   await using dev = new PseudoTerminal(command, { env, cwd })
   await dev.waitFor('kubectl get ns')

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 #: Time between two checks of ``wait_for``, in seconds.
 POLL_SECONDS = 0.025
-#: Number of entries of the timeline that the error of a wait contains.
+#: Number of timeline entries that the error of ``wait_for`` contains.
 EXPLAINED_MAX = 10
 
 
@@ -205,7 +205,7 @@ class Cluster:
     def advance_clock(self, by: Union[timedelta, str]) -> datetime:
         """Moves the clock forward, by a timedelta or a duration such as ``"1h30m"``.
 
-        Returns the new time. Events and tokens that are due have expired when it returns. Use
+        Returns the new time. Events and tokens that are due have expired by then. Use
         ``wait_for`` to wait for the work of controllers.
         """
         amount = by if isinstance(by, str) else by.total_seconds() * 1000
@@ -241,7 +241,7 @@ class Cluster:
     ) -> T:
         """Calls the condition several times a second, and returns its first true value.
 
-        An exception of the condition does not end the wait. After ``timeout`` seconds, it fails.
+        An exception of the condition does not end the wait, which fails after ``timeout`` seconds.
         The error contains ``what``, which names the awaited state, and the last writes and refused
         requests.
         """

@@ -24,7 +24,7 @@ class FieldOwner:
 
     manager: str
     operation: str
-    #: Empty for the object itself.
+    #: The subresource through which the manager owns the fields. Empty for the object itself.
     subresource: str
     #: Paths such as ``.spec.replicas``.
     fields: Sequence[str]
@@ -48,12 +48,12 @@ class RecordedRequest:
     #: ``client``; ``test`` for ``request``, ``apply`` and ``restore``; ``server`` for the server
     #: itself and its controllers.
     source: str
-    #: None if the user is not known.
+    #: The user of the request, or None if the user is not known.
     user: Optional[User]
     user_agent: str
-    #: The name under which the request would own fields.
+    #: The field manager of the request or, if it specifies none, the default for its user agent.
     field_manager: str
-    #: Empty for a refused request.
+    #: The resourceVersion of a write. Empty for a refused request.
     resource_version: str
 
 
@@ -85,7 +85,7 @@ class TimelineEntry(RecordedRequest):
     changes: Sequence[FieldChange]
     #: The HTTP status of a refused request, or None.
     code: Optional[int]
-    #: The reason and the message of the response to a refused request.
+    #: The reason in the response to a refused request. ``message`` is its message.
     reason: str
     message: str
 
