@@ -46,10 +46,10 @@ const STRANGERS_MAX = 1_000
  */
 const PREFIX_SEGMENTS_MAX = 2
 /**
- * Maximum time for which a caller uses what a single call has returned, so that after this time
- * nothing from a replaced database is in use. A database call has a deadline of a few seconds,
- * whatever --request-timeout is, and a webhook call has one of 30 s. Callers that make many calls
- * compare `life` instead.
+ * Maximum time for which a caller uses the response of a single call. After this time, nothing from
+ * a replaced database is in use. A database call has a deadline of a few seconds, whatever
+ * --request-timeout is, and a webhook call has one of 30 s. Callers that make many calls compare
+ * `Feed.life` instead, which changes when the database is replaced.
  */
 const REQUEST_MS_MAX = 60_000
 

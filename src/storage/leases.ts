@@ -9,7 +9,10 @@ import type { CallOptions } from './engine.ts'
 
 /** Surplus of a shared lease, as a fraction of the time to live. */
 const SURPLUS_SHARE = 0.05
-/** Maximum surplus. --lease-reuse-duration-seconds overrides it. */
+/**
+ * Maximum time that a shared lease adds to a requested time to live. --lease-reuse-duration-seconds
+ * overrides this maximum.
+ */
 const SURPLUS_SECONDS_MAX = 60
 /**
  * Maximum number of objects on a lease. When a lease expires, etcd deletes all its keys in one

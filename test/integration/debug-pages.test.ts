@@ -206,8 +206,8 @@ test('with --profiling=false, profiles are only available on the debug socket', 
 test('the log line of a slow request lists the duration of its steps', async () => {
   await using slow = await startTestServer()
   await using own = clients['HTTP/2']?.(slow.url) ?? assert.fail()
-  // The server's own requests during the start are also slow, and the number of log lines per
-  // second is limited.
+  // The server's own requests during the start are also slow. Wait until they have ended, because
+  // the number of log lines per second is limited.
   await until(
     async () => (await own.call({ path: '/readyz' })).status === 200,
     'a server that is ready',

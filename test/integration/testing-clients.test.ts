@@ -56,7 +56,7 @@ suite('the Go library of keelson/testing works', { skip: await lacks('go', 'vers
       .filter((line) => line.includes('"Action":"pass"'))
       .map((line): { Test?: string } => JSON.parse(line))
       .flatMap(({ Test = '' }) => /^TestCases\/(.*)$/.exec(Test)?.[1] ?? [])
-    // Go replaces the spaces in names.
+    // Go replaces the spaces in names of subtests.
     assert.deepEqual(
       passed,
       names.map((name) => name.replaceAll(' ', '_')),

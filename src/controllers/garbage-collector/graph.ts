@@ -363,7 +363,7 @@ export class Graph {
     node.key = undefined
     node.owners = undefined
     // The deletion of a remote object is not certain, because a remote server may only have stopped
-    // listing it. It is requested by name before any dependent is deleted.
+    // listing the object. The object is requested by name before any dependent is deleted.
     node.bits = key !== undefined && isRemoteKey(key) ? 0 : GONE
     for (const owner of listOf(owners)) {
       unlink(owner, node)

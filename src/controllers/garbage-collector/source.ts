@@ -70,7 +70,9 @@ export type Source = {
   /** The resource, in the version that is used for writes. */
   readonly resource: Pick<Resource, 'group' | 'version' | 'plural' | 'kind'>
   readonly keys: Keys
-  /** Identity of the watched objects. If it changes, they must be watched again. */
+  /**
+   * Identity of the watched objects. If the identity changes, the objects must be watched again.
+   */
   readonly identity: object
   /** The remote objects. Undefined for a resource of this server. */
   readonly remote: RemoteObjects | undefined

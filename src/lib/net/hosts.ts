@@ -1,4 +1,4 @@
-/** Hosts and ports. */
+/** Formats addresses and resolves host names. */
 import { lookup } from 'node:dns/promises'
 
 export type Address = { readonly host: string; readonly port: number }

@@ -28,7 +28,10 @@ import { withGivenFlags } from './optimize-when-used.ts'
  */
 const SAVE_AFTER_MS = 2_000
 const LOOK_MS = 500
-/** Maximum number of checks. A program that is busy for longer saves its code when it exits. */
+/**
+ * Maximum number of checks whether the event loop is idle. A program that is busy for longer saves
+ * its code when it exits.
+ */
 const LOOKS_MAX = 120
 /**
  * Maximum share of the time between two checks in which the event loop may be busy to count as

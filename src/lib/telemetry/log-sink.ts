@@ -17,7 +17,7 @@ export type LogOptions = {
 const UNREAD_BYTES_MAX = 8 << 20
 
 /**
- * Maximum length of a text in an entry. A client can send paths, ids and names of a megabyte; a
+ * Maximum length of a text in a log entry. A client can send paths, ids and names of a megabyte; a
  * stack trace has a few thousand characters.
  */
 const TEXT_CHARACTERS_MAX = 8_192

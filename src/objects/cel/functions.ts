@@ -1,7 +1,7 @@
 /**
- * Declarations of functions. Libraries consist of them. A function has several overloads for the
- * type checker, but a single implementation. The implementation checks the types of its arguments,
- * which is necessary for arguments of type dyn.
+ * Declarations of the functions of which CEL libraries consist. A function has several overloads
+ * for the type checker, but a single implementation. The implementation checks the types of its
+ * arguments, which is necessary for arguments of type dyn.
  */
 import type { Expr } from './ast.ts'
 import type { Question } from './question.ts'

@@ -60,8 +60,8 @@ export class Run implements Meter {
    */
   #callNanos = Number.NaN
   /**
-   * Duration of the current call's work that its cost covers. It is not limited, but determines
-   * whether the result is cached.
+   * Duration of the work of the current call that the cost of the call accounts for. This duration
+   * is not limited, but determines whether the result is cached.
    */
   #callLasts = 0
   #call = 0

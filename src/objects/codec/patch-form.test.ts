@@ -21,7 +21,7 @@ const codeOf = (type: string, length: string): unknown => {
   }
 }
 
-test('other types are rejected, either by the router or by the handler', () => {
+test('unrecognized content types of patches are rejected, either by the router or by the handler', () => {
   assert.equal(codeOf('application/json', '2'), '415 415: Unsupported Media Type')
   assert.equal(codeOf('Application/Merge-Patch+Json', '2'), '415 415: Unsupported Media Type')
   assert.equal(codeOf('', '0'), '406 406: Not Acceptable')

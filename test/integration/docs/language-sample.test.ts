@@ -72,7 +72,7 @@ test('sentences are not taken from headings and contain whole inline code', () =
   }
 })
 
-test('comments have no comment markers', () => {
+test('sampled comments contain no comment markers', () => {
   for (const { kind, file, line, text } of everyText)
     if (kind === 'comment')
       assert.doesNotMatch(text, /^(?:\/\*|\/\/|\/ |# |\* )/m, `${file}:${line}`)
