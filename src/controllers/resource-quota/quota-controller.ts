@@ -8,7 +8,7 @@ import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
-import { addQuantities, compareQuantities, type Quantity } from '../../api/quantity.ts'
+import type { Quantity } from '../../api/quantity.ts'
 import {
   isSameList,
   printResourceList,
@@ -24,7 +24,7 @@ import type { Clock } from '../../lib/time/clock.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { orAborted } from '../../lib/concurrency/or-aborted.ts'
 import { eachItem, inParts, once } from '../../lib/scheduling/parts.ts'
-import { Slices, type Steps } from '../../lib/scheduling/slices.ts'
+import { Slices } from '../../lib/scheduling/slices.ts'
 import { systemTime, systemTimers, type Timer } from '../../lib/time/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -36,7 +36,6 @@ import type { RemoteApis } from '../remote/remote-content.ts'
 import { objectPath, servedResources } from '../served-resources.ts'
 import { WorkQueue } from '../../lib/concurrency/work-queue.ts'
 import { CountedNames } from './counted-names.ts'
-import { RecentCharges, STORED_MS } from './recent-charges.ts'
 import { RemoteCounts } from './remote-counts.ts'
 import { type CountedResource, isSameUse, limitsOf, usageOf } from './usage.ts'
 import { outcomeOrThrow, requireChange } from '../write-outcome.ts'
@@ -51,10 +50,8 @@ export type QuotaControllerOptions = {
   readonly accessOf: CacheAccessOf
   readonly gates: Gates
   readonly metrics: QueueMetrics
-  /** Writes that admission of this server has charged and that have not finished yet. */
+  /** Writes that admission has charged and that have not finished yet. */
   readonly openCharges: OpenCharges
-  /** Whether other processes can use the same database. */
-  readonly hasReplicas: boolean
   readonly clock: Clock
   readonly log: Log
   /** Remote API servers, if any. */
@@ -71,24 +68,19 @@ type QuotaEntry = {
   readonly limits: string
 }
 
-/** A version of a quota, as the informer reports it. */
-type QuotaVersion = { readonly entry: QuotaEntry; readonly status: Json | undefined }
-
 export class QuotaController implements AsyncDisposable {
   readonly #options: QuotaControllerOptions
   readonly #stopping = new AbortController()
   readonly #evaluators: Evaluators
   readonly #queue: WorkQueue
   readonly #resource: Resource | undefined
-  readonly #informer: Informer<QuotaVersion> | undefined
+  readonly #informer: Informer<QuotaEntry> | undefined
   readonly #registryChanges: Disposable
   readonly #resync: Timer
   readonly #quotas = new Map<string, QuotaEntry>()
   /** The keys of the quotas, by namespace. */
   readonly #inNamespace = new Map<string, Set<string>>()
   readonly #names = new CountedNames()
-  /** Charges of other servers. Undefined if there are no other servers. */
-  readonly #recent: RecentCharges | undefined
   readonly #changes = new Map<
     string,
     { readonly counted: CountedResource; readonly informer: ChangesInformer }
@@ -102,7 +94,6 @@ export class QuotaController implements AsyncDisposable {
     const { handle, registry, accessOf, gates, metrics, clock, log, remote } = options
     this.#options = options
     this.#evaluators = new Evaluators(gates, clock)
-    this.#recent = options.hasReplicas ? new RecentCharges(clock.monotonicMs) : undefined
     this.#queue = new WorkQueue({
       name: 'the status of a quota',
       workersMax: WORKERS_MAX,
@@ -136,23 +127,19 @@ export class QuotaController implements AsyncDisposable {
     this.#resource = registry.find({ group: '', version: 'v1', plural: 'resourcequotas' })
     if (this.#resource === undefined) return
     const { keys, reader } = accessOf(this.#resource)
-    const readQuota = (quota: Fields, key: string, print: (hard: Json) => string): QuotaVersion => {
+    const readQuota = (quota: Fields, key: string, print: (hard: Json) => string): QuotaEntry => {
       const hard = fieldsOf(quota['spec'])['hard']
       const names = once('resources of a quota', () => Object.keys(fieldsOf(hard)))
-      const namespace = keys.parse(key)?.namespace ?? ''
-      return { entry: { namespace, names, limits: print(hard ?? null) }, status: quota['status'] }
+      return { namespace: keys.parse(key)?.namespace ?? '', names, limits: print(hard ?? null) }
     }
-    this.#informer = new Informer<QuotaVersion>({
+    this.#informer = new Informer<QuotaEntry>({
       isBackground: true,
       name: 'resourcequotas',
       reader,
       range: keys.range(),
       read: (item) => readQuota(contentOf(item), item.key, JSON.stringify),
       readLarge: (object, key) => readQuota(object, key, printOrdered),
-      set: (key, version) => {
-        this.#set(key, version?.entry)
-        return this.#record(key, version)
-      },
+      set: (key, known) => this.#set(key, known),
       known: () => this.#quotas.keys(),
       log,
     })
@@ -189,12 +176,6 @@ export class QuotaController implements AsyncDisposable {
     if (before?.limits === known?.limits) return
     if (this.#names.change(before?.names ?? [], known?.names ?? [])) this.#followChanges()
     if (known !== undefined) this.#queue.add(key)
-  }
-
-  #record(key: string, version: QuotaVersion | undefined): Steps<void> | undefined {
-    if (version !== undefined) return this.#recent?.record(key, version.status)
-    this.#recent?.forget(key)
-    return undefined
   }
 
   #addAll(): void {
@@ -274,38 +255,27 @@ export class QuotaController implements AsyncDisposable {
       if (this.#quotas.get(key)?.names.includes(name) === true) this.#queue.add(key)
   }
 
-  /**
-   * Counts the objects of a quota and writes its status. Returns a delay in milliseconds if the
-   * status contains charges whose objects were not found, so that it must be counted again.
-   */
-  async #count(key: string): Promise<number | undefined> {
+  async #count(key: string): Promise<undefined> {
     if (this.#resource === undefined) return undefined
     const { keys, reader } = this.#options.accessOf(this.#resource)
-    const { signal } = this.#stopping
     // Read the quota first: if a charge is added after this point, the write below fails, and the
     // quota is counted again.
-    const { item } = await reader.get(key, 'latest')
-    const quota = await item?.objectInParts()
+    const quota = await (await reader.get(key, 'latest')).item?.objectInParts()
     const place = keys.parse(key)
-    if (item === undefined || quota === undefined || place === undefined) return undefined
+    if (quota === undefined || place === undefined) return undefined
     // Wait until the objects of earlier charges are stored. If they were not counted, their amounts
     // could be used twice.
-    await orAborted(this.#options.openCharges.settled(place.namespace ?? ''), signal)
-    if (this.#recent !== undefined) await this.#informer?.reach(item.revision, signal)
-    const recent = this.#recent === undefined ? nothing : this.#recent.of(key)
+    await orAborted(this.#options.openCharges.settled(place.namespace ?? ''), this.#stopping.signal)
     const slices = new Slices(systemTime, { isBackground: true, isExpensive: true })
     const limits = await inParts(() => limitsOf(quota), slices)
     const remote = this.#remote?.usageOf(quota, limits.keys()) ?? new Map()
     const counted = await usageOf(quota, limits, this.#counted)
-    const { body, hasPending } = await inParts(
-      () => updateOf(quota, { limits, counts: [remote, counted], recent }),
-      slices,
-    )
-    const againMs = hasPending ? STORED_MS : undefined
-    if (body === undefined) return againMs
+    const body = await inParts(() => updateOf(quota, limits, [remote, counted]), slices)
+    if (body === undefined) return undefined
     const path = `${objectPath(this.#resource, place.namespace, place.name)}/status`
+    const { signal } = this.#stopping
     const response = await request(this.#options.handle, { method: 'PUT', path, body, signal })
-    if (outcomeOrThrow(path, response) === 'done') return againMs
+    if (outcomeOrThrow(path, response) === 'done') return undefined
     const now = (await reader.get(key, 'latest')).item
     requireChange(path, quota.metadata.resourceVersion, now && String(now.revision))
     this.#queue.add(key)
@@ -313,72 +283,33 @@ export class QuotaController implements AsyncDisposable {
   }
 }
 
-type QuotaCount = {
-  readonly limits: ResourceList
-  /** The amount of a resource is taken from the first list that contains it. */
-  readonly counts: readonly ResourceList[]
-  /** Recent charges of other servers. Undefined if they are unknown. */
-  readonly recent: ResourceList | undefined
-}
-
-type QuotaUpdate = {
-  /** The JSON of the quota with its new status. Undefined if the status is current. */
-  readonly body: Buffer | undefined
-  /** Whether the status contains charges whose objects were not counted. */
-  readonly hasPending: boolean
-}
-
 /**
- * Computes the new status of a quota. If nothing counts a resource, its amount is kept. The work
- * can be divided into slices of time with `inParts`.
+ * Returns the JSON of the quota with its new status, or undefined if the status is current. The
+ * amount of a resource is taken from the first list that contains it. If nothing counts a resource,
+ * its amount is kept. The work can be divided into slices of time with `inParts`.
  */
-function updateOf(quota: KubeObject, { limits, counts, recent }: QuotaCount): QuotaUpdate {
+function updateOf(
+  quota: KubeObject,
+  limits: ResourceList,
+  counts: readonly ResourceList[],
+): Buffer | undefined {
   const status = fieldsOf(quota['status'])
-  const before = readResourceList(status['used'])
+  const lists = [...counts, readResourceList(status['used'])]
   const names = once('limited resources', () => [...limits.keys()])
-  const { used, pending } = eachItem('used amounts', names, newUsage, (usage, name) => {
-    const known = before.get(name)
-    const counted = counts.find((list) => list.has(name))?.get(name)
-    const amount = counted === undefined ? known : withPending(counted, { known, recent, name })
-    if (amount !== undefined) usage.used.set(name, amount)
-    if (counted !== undefined && amount !== counted) usage.pending.add(name)
+  const used = eachItem('used amounts', names, newUsage, (amounts, name) => {
+    const amount = lists.find((list) => list.has(name))?.get(name)
+    if (amount !== undefined) amounts.set(name, amount)
     return true
   })
-  const hasPending = pending.size > 0
-  if (isCurrent(status['hard'], limits) && isCurrent(status['used'], used))
-    return { body: undefined, hasPending }
+  if (isCurrent(status['hard'], limits) && isCurrent(status['used'], used)) return undefined
   const body = {
     ...quota,
     status: { hard: printResourceList(limits), used: printResourceList(used) },
   }
-  return { body: Buffer.from(printOrdered(body)), hasPending }
+  return Buffer.from(printOrdered(body))
 }
 
-type KnownUsage = {
-  /** The amount in the status. It contains all charges. */
-  readonly known: Quantity | undefined
-  readonly recent: ResourceList | undefined
-  readonly name: string
-}
-
-/**
- * Adds to a counted amount the charges whose objects may not be stored yet. Returns at most the
- * amount in the status.
- */
-function withPending(counted: Quantity, { known, recent, name }: KnownUsage): Quantity {
-  if (known === undefined || compareQuantities(counted, known) >= 0) return counted
-  if (recent === undefined) return known
-  const more = recent.get(name)
-  if (more === undefined) return counted
-  const most = addQuantities(counted, more)
-  return compareQuantities(most, known) < 0 ? most : known
-}
-
-const nothing: ResourceList = new Map()
-
-type Usage = { readonly used: Map<string, Quantity>; readonly pending: Set<string> }
-
-const newUsage = (): Usage => ({ used: new Map(), pending: new Set() })
+const newUsage = (): Map<string, Quantity> => new Map()
 
 const isCurrent = (stored: Json | undefined, list: ResourceList): boolean =>
   stored !== undefined && isSameList(readResourceList(stored), list)

@@ -41,7 +41,6 @@ function counting(
     accessOf,
     metrics,
     openCharges,
-    hasReplicas: false,
     gates,
     clock: systemClock,
     log: silent,
