@@ -9,7 +9,7 @@ const container = (name: string, more: Fields = {}): Fields => ({ name, image: '
 const never = { imagePullPolicy: 'Never' }
 const always = { imagePullPolicy: 'Always' }
 
-test('all containers and image volumes of a new pod get the pull policy Always', async () => {
+test('AlwaysPullImages sets the pull policy Always for all containers and image volumes of a new pod', async () => {
   const object = pod({
     initContainers: [container('i')],
     containers: [container('c', never), container('d')],

@@ -27,7 +27,7 @@ class EventRateLimitFixture {
   }
 }
 
-test('a bucket allows a burst and then refills at its rate', async () => {
+test('a token bucket for Events allows a burst and then refills at its rate', async () => {
   const world = new EventRateLimitFixture({ burst: 2 })
   assert.equal(await world.outcome(event()), 'fine')
   assert.equal(await world.outcome(event()), 'fine')
@@ -50,7 +50,7 @@ test('dry runs and deletes of Events do not consume tokens', async () => {
   assert.notEqual(await world.outcome(event({}, { operation: 'UPDATE' })), 'fine')
 })
 
-test('namespaces, users, sources and objects have separate buckets', async () => {
+test('namespaces, users, sources and objects have separate token buckets', async () => {
   const namespaces = new EventRateLimitFixture({ type: 'Namespace' })
   assert.equal(await namespaces.outcome(event({}, { namespace: 'a' })), 'fine')
   assert.equal(await namespaces.outcome(event({}, { namespace: 'b' })), 'fine')
@@ -66,7 +66,7 @@ test('namespaces, users, sources and objects have separate buckets', async () =>
   assert.match(await objects.outcome(event(about('b'))), /type SourceAndObject for key chPodbv1$/)
 })
 
-test('the error names every limit that is exceeded', async () => {
+test('the error for a rejected Event names every limit that is exceeded', async () => {
   const world = new EventRateLimitFixture(
     { type: 'User' },
     { type: 'Server', burst: 5 },
@@ -87,7 +87,7 @@ test('when there are too many buckets, the least recently used one is dropped', 
   assert.notEqual(await world.outcome(event({}, { namespace: long })), 'fine')
 })
 
-test('a bucket does not retain the path of a request in memory', async () => {
+test('a token bucket does not retain the path of a request in memory', async () => {
   const world = new EventRateLimitFixture({ type: 'Namespace', bucketsMax: 100 })
   const held = await heldBytes(async () => {
     for (let at = 0; at < 100; at++) {

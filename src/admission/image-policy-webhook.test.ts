@@ -105,7 +105,7 @@ test('a pod is rejected if the webhook cannot be called, unless defaultAllow is 
 const notABool =
   'json: cannot unmarshal string into Go struct field ImageReviewStatus.status.allowed of type bool'
 
-test('a pod is not admitted if the call fails because of a limit of this server', async () => {
+test('a pod is rejected if a limit of this server ends the call of the image policy webhook', async () => {
   const busy = new CallError('busy', 'busy')
   assert.match(
     await new ImagePolicyFixture([busy], { defaultAllow: true }).outcome(),
@@ -122,7 +122,7 @@ test('failed calls of the image policy webhook are retried', async () => {
   assert.equal(world.bodies.length, 3)
 })
 
-test('audit annotations of the response are recorded if their keys are valid', async () => {
+test('audit annotations in a webhook response are recorded if their keys are valid', async () => {
   const write = create()
   await new ImagePolicyFixture([
     { allowed: true, auditAnnotations: { a: 'b', 'c/d': 'e', '': 'f' } },
@@ -133,7 +133,7 @@ test('audit annotations of the response are recorded if their keys are valid', a
   )
 })
 
-test('only pods and their ephemeral containers are reviewed', async () => {
+test('the image policy webhook reviews only pods and their ephemeral containers', async () => {
   const world = new ImagePolicyFixture([{ allowed: true }])
   const object = pod({ ephemeralContainers: [{ name: 'e', image: 'debug' }] })
   const update = { plural: 'pods', operation: 'UPDATE', object, oldObject: object } as const

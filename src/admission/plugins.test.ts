@@ -153,7 +153,7 @@ test('DefaultIngressClass sets the default class, unless the field or the old an
   assert.deepEqual(await create({}, { 'kubernetes.io/ingress.class': 'x' }), {})
 })
 
-test('plugins do not change objects of other kinds', async () => {
+test('the built-in plugins do not change objects of kinds that they do not handle', async () => {
   const object = pod()
   const write = attributes({
     plural: 'pods',

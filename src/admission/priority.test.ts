@@ -25,11 +25,11 @@ const priorityOf = (admitted: KubeObject | undefined | string): unknown => {
   return [priorityClassName, priority, preemptionPolicy]
 }
 
-test('a pod without a class gets priority 0 if there is no default class', async () => {
+test('a pod without a priority class gets priority 0 if there is no default class', async () => {
   assert.deepEqual(priorityOf(await create({})), [undefined, 0, 'PreemptLowerPriority'])
 })
 
-test('a pod gets the priority of its class', async () => {
+test('a pod gets the priority of its priority class', async () => {
   assert.deepEqual(priorityOf(await create({ priorityClassName: 'high' })), ['high', 1000, 'Never'])
   assert.equal(
     await create({ priorityClassName: 'none' }),
@@ -51,7 +51,7 @@ test('a priority that a pod specifies must equal the priority of its class', asy
   ])
 })
 
-test('an update keeps the stored priority, even if the class no longer exists', async () => {
+test('an update of a pod keeps the stored priority, even if the priority class no longer exists', async () => {
   const oldObject = pod({ priorityClassName: 'gone', priority: 5, preemptionPolicy: 'Never' })
   const object = pod({ priorityClassName: 'gone' })
   const updated = await admit(
@@ -61,7 +61,7 @@ test('an update keeps the stored priority, even if the class no longer exists', 
   assert.deepEqual(priorityOf(updated), ['gone', 5, 'Never'])
 })
 
-test('only one class can be the default', async () => {
+test('only one priority class can be the default', async () => {
   const world = new MemoryObjects()
   world.put(
     'priorityclasses',

@@ -14,7 +14,10 @@ function describe(release: number, name: string, versions?: GateVersions): strin
   ].join(' ')
 }
 
-/** Numbers of gates in each release, as recorded from the source of its newest version. */
+/**
+ * For each release, the number of gates in each stage, of gates that are on by default, and of
+ * locked gates. They were recorded from the source of the newest version of the release.
+ */
 const counts: { readonly [release: number]: Readonly<Record<string, number>> } = {
   33: { ALPHA: 58, BETA: 78, GA: 40, DEPRECATED: 15, on: 105, locked: 39 },
   34: { ALPHA: 55, BETA: 75, GA: 63, DEPRECATED: 15, on: 127, locked: 60 },
@@ -24,7 +27,7 @@ const counts: { readonly [release: number]: Readonly<Record<string, number>> } =
 }
 
 for (const [release, expected] of Object.entries(counts)) {
-  test(`the table has the gates of 1.${release}`, () => {
+  test(`the gate table contains the gates of 1.${release}`, () => {
     const states = [...gatesOf(Number(release)).states.values()]
     const count = (matches: (state: GateState) => boolean): number => states.filter(matches).length
     const actual = {
@@ -57,26 +60,26 @@ const histories: { readonly [name: string]: readonly string[] } = {
   TopologyManagerPolicyOptions: ['GA on', 'GA on', 'GA on', 'GA on locked', 'GA on locked'],
 }
 
-test('a gate has its state of each release', () => {
+test('in each release, a feature gate has the state of that release', () => {
   for (const [name, states] of Object.entries(histories)) {
     const actual = [33, 34, 35, 36, 37].map((release) => describe(release, name))
     assert.deepEqual(actual, states, name)
   }
 })
 
-test('a release that emulates an older version has the states of that version', () => {
+test('a release that emulates an older version has the gate states of that version', () => {
   const states = [34, 35, 36, 37].map((emulated) =>
     describe(37, 'MutatingAdmissionPolicy', { emulated }),
   )
   assert.deepEqual(states, ['BETA off', 'BETA off', 'GA on', 'GA on'])
 })
 
-test('a gate that the emulated version does not have yet is absent, and not unknown', () => {
+test('a gate that the emulated version does not have yet is absent, but not unknown', () => {
   assert.equal(describe(33, 'DeclarativeValidation', { emulated: 32 }), 'absent')
   assert.equal(describe(33, 'EvictionRequestAPI', { emulated: 32 }), 'unknown')
 })
 
-test('a stage that needs a compatible version applies only if all servers have that version', () => {
+test('the stage of a gate that needs a compatible version applies only if all servers have that version', () => {
   const name = 'DRAFractionalCapacityRange'
   assert.equal(describe(37, name), 'BETA off')
   assert.equal(describe(37, name, { minCompatibility: 37 }), 'BETA on')

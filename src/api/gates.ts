@@ -14,7 +14,7 @@ export type GateStage = (typeof gateStages)[number]
 export type GateState = {
   readonly stage: GateStage
   readonly isOnByDefault: boolean
-  /** A locked gate can no longer be changed from its default. */
+  /** Whether the gate can no longer be changed from its default. */
   readonly isLocked: boolean
 }
 
@@ -22,12 +22,12 @@ export type GateState = {
 export type ReleaseGates = {
   /** The gates that can be named, in the order of their names. */
   readonly states: ReadonlyMap<string, GateState>
-  /** Gates that did not exist yet in the emulated version. They are off and cannot be set. */
+  /** Gates that did not exist yet in the emulated version. Such gates are off and cannot be set. */
   readonly absent: ReadonlySet<string>
 }
 
 export type GateVersions = {
-  /** Minor version of the emulated version. By default, the release emulates nothing. */
+  /** The minor version that is emulated. By default, no other version is emulated. */
   readonly emulated?: number
   /**
    * Minor version that all servers have at least (`--min-compatibility-version`). As in
@@ -36,7 +36,7 @@ export type GateVersions = {
   readonly minCompatibility?: number
 }
 
-/** Results of `gatesOf`. The number of releases limits its size. */
+/** Cached results of `gatesOf`. Their number is limited by the number of releases. */
 const expanded = new Map<string, ReleaseGates>()
 
 /** Returns the feature gates of the release with a minor version. */

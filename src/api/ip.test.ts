@@ -65,7 +65,7 @@ test('a string that is not a CIDR is not parsed', () => {
   }
 })
 
-test('only addresses that can identify a single other machine are global unicast', () => {
+test('an address is global unicast only if it can identify a single other machine', () => {
   const others =
     '10.0.0.1 192.168.0.1 8.8.8.8 255.255.255.254 126.255.255.255 128.0.0.1 2001:db8::1 fd00::1 ::ffff:10.0.0.1'
   for (const text of others.split(' ')) assert.ok(isGlobalUnicast(text), text)

@@ -85,7 +85,7 @@ function readWith(text: string): readonly [unknown, string] | string {
   }
 }
 
-test('property: a long list of scalars is read with the same result as a short one', () => {
+test('property: a long list of scalars is read with the same result as a short list', () => {
   const item = fc.constantFrom(
     ...[
       '1',

@@ -27,9 +27,11 @@ const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_
 })
 
 /**
- * Printable characters beyond ASCII: letters, marks, numbers, punctuation and symbols. At most 100
- * characters are matched at a time, so that a long string needs several matches: V8 interprets the
- * expression in the first match, and compiles it for later ones, which take a third of the time.
+ * Matches printable characters beyond ASCII: letters, marks, numbers, punctuation and symbols.
+ *
+ * At most 100 characters are matched at a time, so that a long string needs several matches. V8
+ * interprets the expression in the first match, and compiles it for later matches, which take a
+ * third of the time.
  */
 const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 
@@ -40,7 +42,9 @@ const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 const SHORT_CHARACTERS = 64
 const plain = /^[ !#-[\]-~]*$/
 
-/** Quotes a string like Go's %q. The string can come from a client, so a long one is cut. */
+/**
+ * Quotes a string like Go's %q. A long string is cut, because the string can come from a client.
+ */
 export const quote = (text: string): string => cutText(text, QUOTED_CHARACTERS_MAX, quoteWhole)
 
 /**

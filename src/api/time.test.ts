@@ -48,7 +48,7 @@ test('a MicroTime has six fractional digits', () => {
   })
 })
 
-test('only the days that exist in a year are accepted', () => {
+test('a date is accepted only if the day exists in this year', () => {
   for (const year of ['2023', '2024', '0001', '9999']) {
     for (let month = 1; month <= 12; month++) {
       for (let day = 0; day <= 32; day++) {

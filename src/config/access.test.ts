@@ -395,7 +395,7 @@ rules:
   })
 })
 
-test('if a flag is given under both of its names, the last value is used', () => {
+test('if an audit flag is given under both of its names, the last value is used', () => {
   const policy = write(
     'policy-of-backoff',
     'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n',

@@ -12,7 +12,7 @@ const running = (flags: Partial<PluginFlags>): readonly string[] =>
   parseAdmissionPlugins({ enabled: undefined, disabled: undefined, exactly: undefined, ...flags })
     .plugins.running
 
-test('the flags add and remove plugins, but never change the order in which plugins run', () => {
+test('the flags for admission plugins add and remove plugins, but never change the order in which plugins run', () => {
   const usual = pluginsOnByDefault.split(', ')
   assert.deepEqual(running({}), usual)
   const enabled = ['OwnerReferencesPermissionEnforcement', 'Priority', 'NodeRestriction']

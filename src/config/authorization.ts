@@ -250,7 +250,7 @@ function buildWebhook(
   refuse: (why: string) => void,
 ): AuthorizerConfig[] {
   if (webhook.connection.type === 'InClusterConfig') {
-    // kube-apiserver accepts InClusterConfig, and then panics.
+    // kube-apiserver accepts InClusterConfig when it reads the file, but panics later.
     refuse('connectionInfo.type InClusterConfig is not supported: use KubeConfigFile')
     return []
   }

@@ -211,7 +211,7 @@ test('--store, --etcd-servers and --data-dir select the store, and conflicting v
   ])
 })
 
-test('all errors are reported together', () => {
+test('all errors in the flags are reported together', () => {
   const faults = faultsOf(
     '--nope=1',
     '--secure-port=0',

@@ -84,7 +84,7 @@ export type TlsConfig = {
   readonly ciphers: string | null
 }
 
-/** How connections are served and closed. */
+/** Defines how connections are served and closed. */
 export type ConnectionConfig = ServingConfig & {
   /** Whether HTTP/2 is offered to clients. */
   readonly servesHttp2: boolean

@@ -4,7 +4,7 @@ import { parseControllers } from './controllers.ts'
 
 const aggregation = 'clusterrole-aggregation-controller'
 
-test('* selects all controllers, a name selects one, -name excludes one, and former names are accepted', () => {
+test('--controllers: * selects all controllers, a name selects one, -name excludes one, and former names are accepted', () => {
   const all = parseControllers(['*'])
   assert.deepEqual(all.faults, [])
   assert.ok(
@@ -22,7 +22,7 @@ test('* selects all controllers, a name selects one, -name excludes one, and for
   assert.deepEqual(parseControllers([aggregation, `-${aggregation}`]).controllers, [aggregation])
 })
 
-test("an unknown name is refused with kube-controller-manager's message, and the name of a controller that Keelson does not have is refused with advice", () => {
+test('--controllers refuses an unknown name with the error of kube-controller-manager, and the name of a controller that Keelson lacks with advice', () => {
   assert.deepEqual(parseControllers(['-nope', 'nope']).faults, [
     '"nope" is not in the list of known controllers',
     '"nope" is not in the list of known controllers',

@@ -75,7 +75,7 @@ const writer = {
   newId: () => 'id',
 }
 
-test('the status is dropped on create and kept on update', () => {
+test('for a kind with a status subresource, the status is dropped on create and kept on update', () => {
   const given = object('Deployment', { spec: { replicas: 2 }, status: { replicas: 7 } })
   const created = deployments.rules.prepareCreate(given, writer)
   assert.equal(created['status'], undefined)

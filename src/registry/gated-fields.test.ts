@@ -159,7 +159,7 @@ test('the topology of an old EndpointSlice is kept until its endpoints change', 
   assert.deepEqual(changed['endpoints'], [{ addresses: ['10.0.0.2'], nodeName: 'h' }])
 })
 
-test('gated fields in volumeClaimTemplates are kept, and dropping the only field of an error leaves an empty object', () => {
+test('gated fields in volumeClaimTemplates are kept, and an object that loses its only field stays as an empty object', () => {
   const set = resource('statefulsets', 'apps')
   const claim = { metadata: { name: 'd' }, spec: { volumeAttributesClassName: 'fast' } }
   const object = { kind: 'StatefulSet', apiVersion: 'apps/v1', metadata: { name: 's' } }

@@ -35,7 +35,7 @@ export type Subresource = {
   readonly kind: string
   readonly group: string
   readonly version: string
-  /** Verbs, sorted as in discovery. */
+  /** Verbs of the subresource, sorted as in discovery. */
   readonly verbs: readonly Verb[]
 }
 
@@ -53,9 +53,9 @@ export type Resource = {
   readonly definition?: { readonly name: string; readonly uid: string }
   /** Whether objects are stored. Reviews, bindings and component statuses are not stored. */
   readonly isStored: boolean
-  /** Verbs, sorted as in discovery. */
+  /** Verbs of the resource, sorted as in discovery. */
   readonly verbs: readonly Verb[]
-  /** Subresources, sorted by name. */
+  /** Subresources of the resource, sorted by name. */
   readonly subresources: readonly Subresource[]
   /** Defines how objects are decoded, encoded and stored. Created on first use. */
   readonly shape: ObjectSchema

@@ -23,7 +23,10 @@ export type Parent = {
   readonly check: (parent: KubeObject | undefined, verb: ParentVerb) => void
 }
 
-/** 'update' stands for requests that create an object only if it does not exist. */
+/**
+ * The verb of the request. 'update' stands for all requests that create an object only if it does
+ * not exist.
+ */
 export type ParentVerb = 'create' | 'update'
 
 /** Wraps a store. `parentsOf` returns the parents of the object with a key. */

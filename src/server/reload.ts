@@ -18,7 +18,7 @@ import type { Clock } from '../lib/time/clock.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 
-/** Replaces the CA of these signers. */
+/** Replaces the CA with which these signers sign certificates. */
 type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: string) => void
 
 export type ServerReloadOptions = {

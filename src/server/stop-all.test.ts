@@ -31,7 +31,7 @@ async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
   return steps
 }
 
-test('a server stops its parts in the same order as kube-apiserver', async () => {
+test('a server stops its components in the same order as kube-apiserver', async () => {
   assert.deepEqual(await endOf(false), [
     'ShutdownInitiated',
     'loops not ready',

@@ -66,7 +66,7 @@ test('a certificate verified against an older bundle is accepted if the current 
   assert.ok(authorities.faultOf({ ...peer(one), isOutdated: true }, 'requestHeader') !== undefined)
 })
 
-test('one authority can serve both uses', () => {
+test('one certificate authority can serve both uses: users and front proxies', () => {
   const pems = {
     client: one.certificatePem,
     requestHeader: other.certificatePem + one.certificatePem,

@@ -33,7 +33,7 @@ function asked({ isLater = false } = {}): {
   }
 }
 
-test('a known token is cached until its TTL expires, and an unknown one is not cached', async () => {
+test('a known token is cached until its TTL expires, and an unknown token is not cached', async () => {
   const clock = { ms: 0, monotonicMs: () => clock.ms }
   const { authenticate, questions } = asked()
   const cached = createTokenCache(authenticate, { successMs: 10_000, failureMs: 0, clock, metrics })
@@ -89,7 +89,7 @@ test('concurrent requests share one lookup, and a failed lookup is not cached', 
   assert.equal((await failing('good', [])).kind, 'known')
 })
 
-test('a result that exceeds the size limit is not cached', async () => {
+test('an authentication result that exceeds the size limit is not cached', async () => {
   let questions = 0
   const authenticate: AuthenticateToken = (_token, audiences) => {
     questions++
@@ -105,7 +105,7 @@ test('a result that exceeds the size limit is not cached', async () => {
   assert.equal(questions, 2)
 })
 
-test('a result with many short groups can also exceed the size limit', async () => {
+test('an authentication result with many short groups can also exceed the size limit', async () => {
   let questions = 0
   const groups = Array.from({ length: 1_000 }, () => '')
   const cached = createTokenCache(
@@ -133,7 +133,7 @@ test('an exception that an authenticator throws synchronously is not cached', as
   assert.equal((await cached('t', [])).kind, 'unknown')
 })
 
-test('hits, misses, fetches and waiting requests are counted', async () => {
+test('the token cache counts hits, misses, fetches and waiting requests', async () => {
   const all = new Metrics()
   const { authenticate } = asked({ isLater: true })
   const clock = { monotonicMs: () => 0 }

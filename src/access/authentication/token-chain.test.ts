@@ -27,11 +27,11 @@ test('the first authenticator that knows the token determines the user, even if 
   })
 })
 
-test('the result is synchronous if all authenticators are synchronous', () => {
+test('the result of a token chain is synchronous if all authenticators are synchronous', () => {
   assert.ok(!(createTokenChain([() => unknownToken, knows])('t', []) instanceof Promise))
 })
 
-test('the result contains the reasons of all authenticators, without duplicates', async () => {
+test('the result of a token chain contains the reasons of all authenticators, without duplicates', async () => {
   const chain = createTokenChain([
     () => badToken('a'),
     later(() => badToken('b')),

@@ -131,7 +131,7 @@ const failed = (status: number): CallError =>
     answer: { status, retryAfterSec: 0 },
   })
 
-test('transient failures are retried, other failures are not', async () => {
+test('transient failures of the token webhook are retried, and other failures are not', async () => {
   assert.equal((await ask([failed(500), known])).result.kind, 'known')
   assert.equal((await ask([new CallError('reset', 'reset'), known])).result.kind, 'known')
   const { result, sent } = await ask([failed(500)])
@@ -149,7 +149,7 @@ test('a token that cannot be reviewed because too many calls are in flight is re
   })
 })
 
-test('a lookup fails at its deadline', async () => {
+test('the authentication of a token by the webhook fails at its deadline', async () => {
   const authenticate = createTokenWebhook({
     client: {
       post: (_body, signal) =>

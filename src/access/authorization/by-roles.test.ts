@@ -81,7 +81,7 @@ test('collecting the rights of a user with large roles reserves memory, and ends
   await assert.rejects(rightsOf(large, { signal: AbortSignal.abort(reason) }), reason)
 })
 
-test('an explanation ends with the request', async () => {
+test('explaining a decision ends when its request ends', async () => {
   const { explain } = createRoleAuthorizer(indexOf([may(['a'])]))
   const asked = { kind: 'path', verb: 'get', path: '/x' } as const
   const reason = new Error('the client has disconnected')

@@ -55,7 +55,7 @@ const deny: AccessDecision = { verdict: 'no-opinion', reason: 'not so' }
 const valueOf = (evaluated: EvaluationResult): unknown =>
   'value' in evaluated ? evaluated.value : evaluated.error
 
-test('a path is checked for the user of the request', () => {
+test('a path check in an expression uses the user of the request', () => {
   const { now, asked } = run("authorizer.path('/healthz').check('get').allowed()", () => allow)
   assert.equal(valueOf(now()), true)
   assert.deepEqual(asked, [
@@ -63,7 +63,7 @@ test('a path is checked for the user of the request', () => {
   ])
 })
 
-test('a resource is checked with all attributes that the expression sets', () => {
+test('a resource check uses all attributes that the expression sets', () => {
   const check =
     "group('apps').resource('deployments').subresource('scale').namespace('n').name('d')"
   const selectors = "fieldSelector('a=b').labelSelector('c,!d')"
@@ -106,7 +106,7 @@ test('authorizer.requestResource checks the resource of the request', () => {
   )
 })
 
-test('a service account is checked with the groups that its tokens have, not with the groups of the requesting user', () => {
+test('a check for a service account uses the groups that its tokens have, not the groups of the requesting user', () => {
   const { now, asked } = run(
     "authorizer.serviceAccount('ns', 'sa').path('/x').check('get').allowed()",
     () => allow,

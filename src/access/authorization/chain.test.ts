@@ -183,7 +183,7 @@ test('the authorizers of a chain can be replaced', () => {
 const link = (authorizer: Authorizer) => ({ type: 'Webhook', name: 'w', authorizer })
 const selectors = (): never => assert.fail('selectors must not be parsed for the log')
 
-test('each decision is logged if logging is enabled', async () => {
+test('each authorization decision is logged if logging of decisions is enabled', async () => {
   const lines: string[] = []
   const log = (level: string, message: string, fields?: object): void => {
     lines.push(`${level} ${message} ${JSON.stringify(fields)}`)

@@ -34,7 +34,7 @@ const webhookAt = (name: string, server: string): WebhookConfig => ({
   },
 })
 
-test('if a new chain cannot be built, the old chain and its webhook clients stay in use', (t) => {
+test('if a new authorizer chain cannot be built, the old chain and its webhook clients stay in use', (t) => {
   const configured = new ConfiguredAuthorizers([webhookAt('old', 'https://old.example')], {
     roles: new RoleIndex(),
     nodes: { graph: new NodeGraph(), rules: () => [], gates: defaultGates },

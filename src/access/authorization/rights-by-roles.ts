@@ -18,7 +18,7 @@ import type { Rights } from './authorizer.ts'
 const ENTRIES_MAX = 400_000
 /** Maximum length of the rules in JSON, which is the maximum length of an object in a request. */
 const BYTES_MAX = 3 << 20
-/** Memory of a visited binding, divided by RESERVED_TIMES. */
+/** Memory of a visited binding in bytes, divided by RESERVED_TIMES. */
 const BINDING_BYTES = 10
 /**
  * Number of bytes that the JSON of a rule contains in addition to its entries, and that the JSON of

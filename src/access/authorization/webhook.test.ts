@@ -236,7 +236,7 @@ test('a response without kind and apiVersion is read as the requested review', a
   assert.equal((await authorizer.authorize(alice, getPod)).verdict, 'allow')
 })
 
-test('transient errors are retried, up to five calls', async () => {
+test('transient errors of an authorization webhook are retried, up to five calls', async () => {
   const busy = new CallError('busy', 'answered', { answer: { status: 500, retryAfterSec: 0 } })
   const { authorizer, sent, metrics } = start(() => busy)
   assert.deepEqual(await authorizer.authorize(alice, getPod), {
@@ -251,7 +251,7 @@ test('transient errors are retried, up to five calls', async () => {
   assert.equal((await recovering.authorizer.authorize(alice, getPod)).verdict, 'allow')
 })
 
-test('a timeout is not retried, and is counted with the result timeout', async () => {
+test('a timeout of an authorization webhook is not retried, and is counted with the result timeout', async () => {
   const { authorizer, sent, metrics } = start(() => new CallError('late', 'timeout'))
   await authorizer.authorize(alice, getPod)
   assert.equal(sent.length, 1)
@@ -292,7 +292,7 @@ test('a response is cached only for an identical review', async () => {
     assert.ok(!(authorizer.authorize(user, attributes) instanceof Promise))
 })
 
-test('errors and responses for long attributes are not cached', async () => {
+test('errors are not cached, and responses for long attributes are not cached', async () => {
   const failing = start(() => new CallError('refused', 'refused'))
   await failing.authorizer.authorize(alice, getPod)
   assert.ok(failing.authorizer.authorize(alice, getPod) instanceof Promise)

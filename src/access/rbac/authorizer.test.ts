@@ -259,7 +259,7 @@ test('users, groups and service accounts are matched by their full names', () =>
   )
 })
 
-test('the first subject that matches is found in a binding with many subjects', () => {
+test('in a binding with many subjects, the first matching subject is found', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'))
   const many = Array.from({ length: 100 }, (_, at) =>
@@ -273,7 +273,7 @@ test('the first subject that matches is found in a binding with many subjects', 
   assert.equal(ask('u97', ['u98']).verdict, 'no-opinion')
 })
 
-test('the reason lists each missing role only once', () => {
+test('the reason of a decision lists each missing role only once', () => {
   const index = new RoleIndex()
   bind(index, '/a', 'ClusterRole/gone', person(), group('dev'))
   assert.deepEqual(authorizeByRoles(index, alice, asks('get', 'pods')), {
@@ -376,7 +376,7 @@ test('the time of a decision does not depend on the number of names or verbs in 
   assert.ok(tookMs < 500, `${tookMs} ms`)
 })
 
-test('the reason lists at most a hundred missing roles', () => {
+test('the reason of a decision lists at most a hundred missing roles', () => {
   const index = new RoleIndex()
   for (let at = 0; at < 150; at++) bind(index, `/b${at}`, `ClusterRole/gone${at}`, person())
   const { reason } = authorizeByRoles(index, alice, asks('get', 'pods'))
@@ -406,7 +406,7 @@ test('a ClusterRoleBinding to a Role that is written directly to etcd does not g
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('places() yields only the roles that exist', () => {
+test('places() yields only roles that exist', () => {
   const index = new RoleIndex()
   bind(index, '/b', 'ClusterRole/missing', person())
   role(index, '/there')

@@ -90,7 +90,10 @@ export class ResolutionErrors {
   readonly #texts = new Set<string>()
   #more = 0
 
-  /** Only counts the role if the message is full, because a user can have thousands of them. */
+  /**
+   * If the message is full, only count the role, because thousands of roles of a user can be
+   * missing.
+   */
   add(binding: Binding, names: 'singular' | 'plural'): void {
     if (this.#texts.size < ERRORS_MAX) this.#texts.add(unresolved(binding, names))
     else this.#more++

@@ -154,7 +154,7 @@ test('a list with many entries is converted in steps of a few entries', () => {
   assert.ok(count >= 300, `${count} steps`)
 })
 
-test('names of megabytes are compared as fast as short names', () => {
+test('resource names of megabytes are compared as fast as short names', () => {
   const name = 'x'.repeat(1_000_000)
   const rules = Array.from({ length: 20 }, (_, at) => may('get', `${name}${at}`))
   const held = Array.from({ length: 2_000 }, (_, at) => rules[at % rules.length] ?? may('', ''))

@@ -83,7 +83,7 @@ test('the closest grants differ from the request in one attribute, and grants in
   )
 })
 
-test('the grants of other users are not listed', () => {
+test('an explanation does not list the grants of other users', () => {
   const index = new RoleIndex()
   grant(index, 'm', 'r', rule('get', 'pods'))
   assert.deepEqual(explain(index, asked(), { ...alice, name: 'bob' }), { nearest: [] })
@@ -107,7 +107,7 @@ test('for a path, the closest grants have another verb or a sibling path', () =>
   )
 })
 
-test('bindings that reference missing roles are listed', () => {
+test('an explanation lists bindings that reference missing roles', () => {
   const index = new RoleIndex()
   const subject = { kind: 'Group', name: 'dev', namespace: '', matches: 'dev' } as const
   index.setBinding(

@@ -16,7 +16,7 @@ const may = (more: Partial<Rule>): Rule => ({
 const asks = (verb: string, name: string) =>
   ({ kind: 'resource', verb, group: '', resource: 'pods', ofAny: '', name }) as const
 
-test('rules that differ only in their names are merged, and one without names covers all names', () => {
+test('rules that differ only in their resource names are merged, and a rule without names covers all names', () => {
   const { verbs, apiGroups, resources } = may({})
   const rule = (...resourceNames: readonly string[]): Rule =>
     may({ verbs, apiGroups, resources, resourceNames })
@@ -45,7 +45,7 @@ function pack(prefix: string): PackedTexts {
   return atOnce(PackedTexts.of(texts)) ?? assert.fail()
 }
 
-test('names in packed lists are found', () => {
+test('resource names are found even if their list is packed', () => {
   const { verbs, apiGroups, resources } = may({})
   const rule = (resourceNames: TextList): KeptRule => ({
     ...may({ verbs, apiGroups, resources }),
@@ -59,7 +59,7 @@ test('names in packed lists are found', () => {
   assert.ok(!verbsOnly.cover(asks('get', '')))
 })
 
-test('the grants of a long list or of many rules are built in steps', () => {
+test('the grants of a long list or of many rules are built in steps, between which other work can run', () => {
   const texts = Array.from({ length: 20_000 }, (_, at) => `x${at}`)
   const large: readonly (readonly Rule[])[] = [
     [may({ verbs: texts })],

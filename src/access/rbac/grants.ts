@@ -22,7 +22,10 @@ type TextLookup = TextList | Set<string>
 type Grant = {
   readonly verbs: TextLookup
   readonly apiGroups: TextLookup
-  /** The lists of names, or undefined for all objects. Short lists are merged into the first. */
+  /**
+   * The lists of names, or undefined if all objects are covered. Short lists are merged into the
+   * first list.
+   */
   names: [Set<string>, ...PackedTexts[]] | undefined
 }
 
@@ -41,7 +44,8 @@ export class Grants {
     }
     for (const rule of rules) {
       if (grants.#isStepOver()) yield
-      // Equal lists of several rules are usually the same list (lib/collections/shared-lists.ts).
+      // If several rules have equal lists, these are usually one shared list
+      // (lib/collections/shared-lists.ts).
       const key = [rule.verbs, rule.apiGroups, rule.resources].map(numberOf).join()
       const known = byKey.get(key)
       if (known === undefined) byKey.set(key, yield* grants.#add(rule))

@@ -5,7 +5,7 @@
 import type { User } from '../../api/user.ts'
 import { type Binding, groupsOf, subjectsOf } from './binding.ts'
 
-/** Called with a binding. Returns true to stop. */
+/** Called with a binding. Returns true to stop visiting bindings. */
 export type Visit = (binding: Binding) => boolean
 
 export class NamespaceBindings {
@@ -45,7 +45,10 @@ export class NamespaceBindings {
     return false
   }
 
-  /** Yields all bindings of the user. Yields a binding again if it matches several names. */
+  /**
+   * Yields all bindings of the user. If a binding matches several names of the user, it is yielded
+   * several times.
+   */
   *of(user: User): Generator<Binding> {
     yield* bindingsIn(this.#ofUsers.get(user.name))
     for (const group of groupsOf(user)) yield* bindingsIn(this.#ofGroups.get(group))
@@ -55,7 +58,7 @@ export class NamespaceBindings {
 /** The bindings that name a user or a group. Most names have a single binding. */
 type BindingsOfName = Binding | ByRole
 
-/** Several bindings, by role. */
+/** The bindings of a name that has several bindings, by role. */
 class ByRole {
   readonly #bindings = new Map<Binding['role'], Binding | Set<Binding>>()
 

@@ -22,7 +22,7 @@ test('keptInSteps returns the same rules as keptRules', () => {
   assert.ok(kept[0]?.resourceNames instanceof PackedTexts)
 })
 
-test('large roles and bindings are read a few entries at a time', () => {
+test('large roles and bindings are read in steps, between which other work can run', () => {
   const names = Array.from({ length: 250 }, (_, at) => `n${at}`)
   const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: names }
   const rules = Array.from({ length: 250 }, () => rule)

@@ -90,7 +90,10 @@ const entriesOf = (rule: Rule): number =>
 
 /** Number of rules, entries of rules, or subjects that are read between two yields. */
 const ITEMS_PER_STEP = 256
-/** Longer lists are packed. A shorter list needs little memory, and can be searched faster. */
+/**
+ * Minimum length of a list that is packed. A shorter list needs little memory, and can be searched
+ * faster if it is not packed.
+ */
 const PACKED_MIN = 256
 
 function* keptList(list: readonly string[], shared: SharedLists): Steps<TextList> {

@@ -51,7 +51,7 @@ test('objects and rules that depend on a feature gate are included only if the g
   ])
 })
 
-test('labels, selectors and subjects are parsed', () => {
+test('the labels, selectors and subjects in the policy text are parsed', () => {
   const role = read('Two')[1]
   assert.deepEqual(role?.metadata, {
     name: 'c',

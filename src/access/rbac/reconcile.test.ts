@@ -30,7 +30,7 @@ test('an object that contains everything required is not changed, and additions 
   assert.deepEqual(await reconcile({ ...binding, subjects }, binding), { operation: 'none' })
 })
 
-test('missing rules, labels and subjects are added', async () => {
+test('missing rules, labels and subjects of default roles and bindings are added', async () => {
   const current = {
     ...role,
     metadata: { name: 'r', uid: 'u', labels: { a: 'other' } },
@@ -73,7 +73,7 @@ test('an object with the annotation autoupdate=false is not changed', async () =
   )
 })
 
-test('a binding to another role is recreated without its previous subjects', async () => {
+test('a default binding that refers to another role is recreated without its previous subjects', async () => {
   const current = {
     ...binding,
     roleRef: { ...binding.roleRef, name: 'other' },
@@ -82,7 +82,7 @@ test('a binding to another role is recreated without its previous subjects', asy
   assert.deepEqual(await reconcile(current, binding), { operation: 'recreate', object: binding })
 })
 
-test('missing selectors are added, and the selectors are removed if the default role has no aggregation rule', async () => {
+test('missing selectors are added to a default role, and removed if the role has no aggregation rule by default', async () => {
   const wanted = { ...role, aggregationRule: selects('1', '2'), rules: null }
   const reconciled = await reconcile({ ...role, aggregationRule: selects('2', '3') }, wanted)
   assert.ok(reconciled.operation === 'update')

@@ -27,12 +27,12 @@ export class RoleIndex {
   /** Roles by `namespace/name`. Namespaces and names cannot contain a slash. */
   readonly #roles = new Map<string, Role>()
   readonly #bindings = new Map<string, Binding>()
-  /** The bindings by namespace. Those of an empty namespace are the ClusterRoleBindings. */
+  /** The bindings by namespace. The ClusterRoleBindings are stored under the empty namespace. */
   readonly #byNamespace = new Map<string, NamespaceBindings>()
 
   /**
-   * Updates a role. Undefined rules mean that the role was deleted. The grants of a large role are
-   * built by the caller in steps, because a decision would build them at once.
+   * Updates a role. Undefined rules mean that the role was deleted. For a large role, the caller
+   * builds the grants in steps. Otherwise, the next decision would build them all at once.
    */
   setRole(
     { namespace, name }: RoleLocation,
@@ -75,8 +75,8 @@ export class RoleIndex {
   }
 
   /**
-   * Yields all bindings that apply to a user in a namespace. Yields a binding again if it matches
-   * several names. The index can change between two bindings.
+   * Yields all bindings that apply to a user in a namespace. If a binding matches several names of
+   * the user, it is yielded several times. The index can change between two bindings.
    */
   *bindingsIn(user: User, namespace: string): Generator<Binding> {
     for (const place of namespace === '' ? [''] : ['', namespace]) {

@@ -59,7 +59,10 @@ export class Role {
     return this.#rules
   }
 
-  /** Undefined rules mean that the role was deleted. `grants` are those of the rules, if known. */
+  /**
+   * Sets the rules. Undefined rules mean that the role was deleted. `grants` are the grants that
+   * result from the rules, if they have already been built.
+   */
   setRules(rules: readonly KeptRule[] | undefined, grants?: Grants): void {
     this.#rules = rules
     this.#grants = grants

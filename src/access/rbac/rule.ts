@@ -18,7 +18,7 @@ export type Rule = {
 /** A list of strings. Long lists of roles are packed, because they would fill the heap. */
 export type TextList = readonly string[] | PackedTexts
 
-/** A rule of a role in the index of roles. */
+/** A rule of a role, as stored in the index of roles. */
 export type KeptRule = {
   readonly [list in Exclude<keyof Rule, 'nonResourceURLs'>]: TextList
 } & Pick<Rule, 'nonResourceURLs'>

@@ -41,7 +41,7 @@ function matched(config: Fields, request: Attributes): string | undefined {
   return found && `${found.resource.group}/${found.resource.version}`
 }
 
-test('rules match resources and subresources', () => {
+test('the rules of webhooks match resources and subresources', () => {
   const cases = [
     ['pods', 'pods', '', true],
     ['pods', 'pods', 'status', false],
@@ -63,7 +63,7 @@ test('rules match resources and subresources', () => {
   }
 })
 
-test('rules match operations, groups, versions, scopes and names', () => {
+test('the rules of webhooks and policies match operations, groups, versions, scopes and names', () => {
   const of = (more: Fields): Fields => ({ resourceRules: [rule('*', more)] })
   const pods = write('pods', '', { name: 'p' })
   assert.equal(matched(of({ operations: ['UPDATE'] }), pods), undefined)

@@ -81,7 +81,7 @@ test('only the candidates whose selectors match are returned, in order', () => {
   }
 })
 
-test('the labels of a namespace are checked again after they changed', () => {
+test('the labels of a namespace are checked again after they have changed', () => {
   const selected = new SelectorIndex<Entry>({ get })
   for (let round = 0; round < 20; round++) {
     const write = { ...someWrite(), namespace: 'n0' }

@@ -94,7 +94,7 @@ test('a kubelet cannot change another node or the taints of its own node', async
   assert.equal(await ask({ plural: 'nodes', object: tainted }), 'fine')
 })
 
-test('other users and CONNECT requests are not restricted', async () => {
+test('users other than kubelets, and CONNECT requests, are not restricted', async () => {
   assert.equal(
     await ask({ plural: 'nodes', object: node({}, {}, 'm'), user: { ...kubelet, groups: [] } }),
     'fine',
@@ -172,7 +172,7 @@ const request = (ref: Fields, audiences: readonly string[] = []) =>
     }),
   })
 
-test('a token must be bound to a pod of the node and contain the uid of the pod', async () => {
+test('a token that a kubelet requests must be bound to a pod of its node and contain the uid of the pod', async () => {
   const about =
     'audience "" not found in pod spec volume, system:node:n is not authorized to request tokens for this audience'
   assert.equal(await request({ name: 'mine', uid: 'um' }), about)

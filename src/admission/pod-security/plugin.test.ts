@@ -204,7 +204,7 @@ test('a rejected pod causes no warning, and a workload causes a warning if its p
   assert.equal((await outcomeOf(labels, scale)).warnings.length, 0)
 })
 
-test('an update is evaluated only if containers or images change', async () => {
+test('PodSecurity evaluates an update only if containers or images change', async () => {
   const oldObject = podOf({ hostPID: true })
   const update = (object: KubeObject, subresource = '') =>
     outcomeOf(
@@ -219,7 +219,7 @@ test('an update is evaluated only if containers or images change', async () => {
   assert.match((await update(added, 'ephemeralcontainers')).refusal, /^403 /)
 })
 
-test('exempt users, namespaces and runtime classes are not evaluated', async () => {
+test('PodSecurity does not evaluate exempt users, namespaces and runtime classes', async () => {
   const pod = podOf({ hostPID: true, runtimeClassName: 'r' })
   for (const exempt of [{ usernames: ['u'] }, { namespaces: ['n'] }, { runtimeClasses: ['r'] }]) {
     assert.equal(
@@ -246,7 +246,7 @@ const label = (labels: Fields, before?: Fields) =>
 const fault = (name: string, value: string, rule: string) =>
   `422 Namespace "n" is invalid: metadata.labels[pod-security.kubernetes.io/${name}]: Invalid value: "${value}": ${rule}`
 
-test('invalid labels are rejected unless they already existed', async () => {
+test('invalid PodSecurity labels are rejected unless they already existed', async () => {
   const level = 'must be one of privileged, baseline, restricted'
   assert.equal((await label({ enforce: 'nope' })).refusal, fault('enforce', 'nope', level))
   assert.equal(
@@ -279,7 +279,7 @@ test('a stricter level causes a warning that lists the pods that do not comply',
   )
 })
 
-test('the defaults of the configuration apply if the namespace has no label', async () => {
+test('the default levels of the configuration apply if the namespace has no label', async () => {
   const defaults = {
     enforce: { level: 'baseline', version: 20 },
     audit: { level: 'privileged', version: 'latest' },
@@ -334,7 +334,7 @@ test('a warning is returned if the labels of an exempt namespace have no effect'
   ])
 })
 
-test('evaluations and exemptions are counted', async () => {
+test('PodSecurity counts evaluations and exemptions', async () => {
   const configuration = { exemptions: { ...defaultPodSecurity.exemptions, usernames: ['u'] } }
   await outcomeOf({ enforce: 'baseline' }, create(podOf({})), configuration)
   await outcomeOf({ enforce: 'baseline', 'enforce-version': 'v1.99' }, create(podOf({})))
@@ -427,7 +427,7 @@ test('the pods of a namespace are decoded in slices, between which the event loo
   assert.ok(turns > objects.decoded / 10, `${turns} turns for ${objects.decoded} pods`)
 })
 
-test('the time limit of the check includes reading the pods', async () => {
+test('the time limit for checking existing pods includes reading the pods', async () => {
   let nowMs = 0
   const objects = new SlowPods(1_000, () => (nowMs += 100))
   const write = tightened()

@@ -55,7 +55,7 @@ const validated = (expression: string): Fields => ({
   validations: [{ expression }],
 })
 
-test('a variable is evaluated only if it is used, and its error lists the chain of variables', async () => {
+test('a policy variable is evaluated only if it is used, and its error lists the chain of variables', async () => {
   assert.equal(await messageOf(validated("true || variables.bad == 'x'")), '')
   assert.equal(await messageOf(validated('variables.none == null')), '')
   assert.equal(
@@ -102,7 +102,7 @@ const many = { data: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`
 /** An expression whose cost is just below the limit for a single expression. */
 const dear = "object.data.all(a, object.data.all(b, object.data.all(c, a != 'z')))"
 
-test('if the cost budget is exceeded, all decisions are discarded, and the event loop is not blocked', async () => {
+test('if the cost budget of a policy is exceeded, all its decisions are discarded, and the event loop is not blocked', async () => {
   const validations = [
     { expression: 'false' },
     ...Array.from({ length: 20 }, () => ({ expression: dear })),

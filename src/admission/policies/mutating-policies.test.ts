@@ -201,7 +201,7 @@ test('a kind that no OpenAPI document of its version describes can be mutated on
 const counts = (key: string): Fields =>
   apply(`Object{data: {"${key}": (has(object.data.${key}) ? object.data.${key} : "") + "x"}}`)
 
-test('policies with reinvocationPolicy IfNeeded run once more', async () => {
+test('policies with reinvocationPolicy IfNeeded run a second time', async () => {
   const plugin = pluginWith([
     { mutations: [counts('n')] },
     { mutations: [counts('i')], reinvocationPolicy: 'IfNeeded' },
@@ -244,7 +244,7 @@ async function unmatched(...texts: readonly string[]): Promise<unknown[]> {
   return plugin.counted
 }
 
-test('match conditions that are false or fail are recorded', async () => {
+test('match conditions of a policy that are false or fail are recorded', async () => {
   const seen = { policy: 'p0', operation: 'CREATE', seconds: 0 }
   assert.deepEqual(await unmatched('true', 'object.data.a == "1"'), [])
   assert.deepEqual(await unmatched('true', 'false'), [{ ...seen, errors: 0 }])
@@ -284,7 +284,7 @@ test('a mutation with a very large result is rejected, and long mutations do not
   assert.ok(turns > 10, `${turns} turns`)
 })
 
-test('a delete is not mutated', async () => {
+test('mutating policies do not run for a delete', async () => {
   const plugin = pluginWith([
     { mutations: [counts('n')], matchConstraints: { resourceRules: [rule(['*'])] } },
   ])

@@ -39,11 +39,11 @@ async function failureAfter(cause: Error): Promise<unknown> {
   return assert.fail('it was converted')
 }
 
-test('failurePolicy applies if a conversion fails', async () => {
+test('failurePolicy applies if the conversion of an object fails', async () => {
   assert.ok((await failureAfter(new Error('connection refused'))) instanceof ConfigurationFault)
 })
 
-test('failurePolicy does not apply if a limit of this server ended a conversion', async () => {
+test('failurePolicy does not apply if a limit of this server ended the conversion of an object', async () => {
   const codes = []
   for (const limit of [new BusyError(), new TooLargeError('all'), new TooLargeError('answer')]) {
     const error = await failureAfter(limit)

@@ -78,7 +78,7 @@ const configMap = (data: Fields = { a: '1' }) =>
 const denied = (why: string): string =>
   `422 configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p'${why}`
 
-test('a denial has the reason of the validation', async () => {
+test('the denial of a request has the reason that the validation specifies', async () => {
   const validations = [{ expression: "object.data.a == '2'", message: 'two', reason: 'Forbidden' }]
   const plugin = pluginWith({ validations })
   assert.equal(
@@ -167,7 +167,7 @@ const fails: ConvertByWebhook = async () => {
   throw internalError('cannot')
 }
 
-test('a conversion that fails is a configuration error', async () => {
+test('if the conversion of an object fails, this is a configuration error', async () => {
   const spec = {
     matchConstraints: { matchPolicy: 'Equivalent', resourceRules },
     validations: [{ expression: 'true' }],

@@ -58,7 +58,7 @@ const container = (resources: Fields, name = 'c') => ({ name, resources })
 const podWith = (containers: Fields[], spec: Fields = {}) =>
   attributes({ plural: 'pods', object: pod({ containers, ...spec }) })
 
-test('each object counts as one, under both names of the resource', async () => {
+test('each object counts as one, under both names of its resource', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { configmaps: '1', 'count/configmaps': '5', secrets: '1' }),
   )
@@ -100,12 +100,12 @@ test('a charge is open from the time before the first quota is changed until the
   assert.deepEqual(ended, ['charge'])
   refused.context.endWrite()
   await later
-  // A dry run is not charged.
+  // A dry run is not charged to the quota.
   await admit(plugin, tried)
   await openCharges.settled('n')
 })
 
-test('either all quotas are charged, or no quota is charged', async () => {
+test('a write is charged either to all quotas or to no quota', async () => {
   const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '5' }),
     quota('b', { configmaps: '0' }),
@@ -202,7 +202,7 @@ test('a charge is not released in a quota that the controller has recounted', as
   assert.deepEqual(await world.used(), [{ configmaps: '5' }, { configmaps: '5' }])
 })
 
-test('amounts are compared only if all quotas can be evaluated', async () => {
+test('the amounts of a write are compared with the quotas only if all quotas can be evaluated', async () => {
   const full = quota('a', { pods: '0' })
   const silent = new ResourceQuotaFixture(full, quota('b', { 'requests.cpu': '1' }))
   assert.equal(
@@ -216,7 +216,7 @@ test('amounts are compared only if all quotas can be evaluated', async () => {
   )
 })
 
-test('concurrent writes are charged one after another', async () => {
+test('the quota plugin charges concurrent writes one after another', async () => {
   const world = new ResourceQuotaFixture(quota('q', { configmaps: '7' }))
   const answers = await Promise.all(Array.from({ length: 20 }, () => world.outcome(configMap())))
   assert.equal(answers.filter((answer) => answer === 'fine').length, 7)
@@ -369,7 +369,7 @@ const scopeCases: readonly (readonly [Fields, Fields, boolean])[] = [
   ],
 ]
 for (const [expression, spec, isIn] of scopeCases) {
-  test(`a pod with ${JSON.stringify(spec)} is ${isIn ? '' : 'not '}in ${JSON.stringify(expression)}`, async () => {
+  test(`a pod with ${JSON.stringify(spec)} is ${isIn ? '' : 'not '}in the scope ${JSON.stringify(expression)}`, async () => {
     const world = new ResourceQuotaFixture(
       quota('q', { pods: '0' }, { scopeSelector: { matchExpressions: [expression] } }),
     )
@@ -479,7 +479,7 @@ test('writes to limited resources require a quota that covers them', async () =>
 const ofClass = (priorityClassName: string) =>
   attributes({ plural: 'pods', object: pod({ priorityClassName }) })
 
-test('writes in limited scopes require a quota with that scope', async () => {
+test('writes in a limited scope require a quota with this scope', async () => {
   const matchScopes = [
     { name: 'PriorityClass', operator: 'In', values: ['a', 'b'] },
     { name: 'PriorityClass', operator: 'Unknown', values: [] },

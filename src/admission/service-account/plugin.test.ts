@@ -25,7 +25,7 @@ const named = { serviceAccountName: 'default', serviceAccount: 'default' }
 const quiet = { automountServiceAccountToken: false }
 const refused = (why: string) => `403 pods "p" is forbidden: ${why}`
 
-test('a pod gets the default service account and a token', async () => {
+test('a pod without a service account gets the default service account and its token', async () => {
   const mount = { name: 'kube-api-access-taken', readOnly: true, mountPath }
   assert.deepEqual(await create({}, { containers: [{ name: 'c' }] }), {
     ...named,
@@ -142,7 +142,7 @@ test('an annotation whose value Go parses as true restricts pods to the secrets 
 })
 
 /** This test covers CVE-2024-3177 (envFrom) and CVE-2023-2728 (containers that are added later). */
-test('the restriction applies to all lists of containers and all ways to refer to a secret', async () => {
+test('the restriction to listed secrets applies to all lists of containers and all ways to refer to a secret', async () => {
   const metadata = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }
   const account = { ...quiet, metadata, secrets: [{ name: 'mine' }] }
   const ways = [

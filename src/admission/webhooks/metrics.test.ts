@@ -36,7 +36,7 @@ test('a removed webhook leaves no metrics behind, and the metrics of other webho
   assert.equal(lines('kept.example.com'), kept)
 })
 
-test('codes above 600 are counted as 600, as in kube-apiserver', () => {
+test('webhook status codes above 600 are counted as 600, as in kube-apiserver', () => {
   const metrics = new Metrics()
   const webhooks = new WebhookMetrics(metrics)
   const call = { name: 'a.example.com', type: 'admit', operation: 'CREATE', seconds: 0 } as const

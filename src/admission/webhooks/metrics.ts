@@ -17,7 +17,7 @@ const rejections: readonly Rejection[] = [
 
 export type WebhookType = 'admit' | 'validating'
 
-/** Why a request was rejected. */
+/** Reason why a request was rejected. */
 export type Rejection = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error'
 
 export type WebhookCall = {

@@ -18,7 +18,7 @@ const file = {
   resources,
 }
 
-test('names of resources are normalized when the file is read', () => {
+test('the names of resources in an EncryptionConfiguration are normalized when the file is read', () => {
   const rules = [['secrets.', 'deployments.apps'], ['*.'], ['*.*']].map((names) => ({
     resources: names,
     providers: [provider],

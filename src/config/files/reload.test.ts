@@ -174,7 +174,7 @@ test('an invalid file is reported once, and the old configuration stays in use',
   assert.deepEqual(followed.used, ['second'])
 })
 
-test('a file that cannot be read or applied is retried', async () => {
+test('a configuration file that cannot be read or applied is read again later', async () => {
   const followed = follow()
   followed.disk.text = Object.assign(new Error('gone'), { code: 'ENOENT' })
   await settled(followed, MINUTE_MS)
@@ -215,7 +215,7 @@ test('a reload is retried if the function that reads the file throws an error', 
   assert.equal(followed.reloader.reloads.failure.count > 0, true)
 })
 
-test('a configuration that cannot be applied within a minute is retried', async () => {
+test('if a configuration cannot be applied within a minute, this is tried again later', async () => {
   const followed = follow()
   const signals: AbortSignal[] = []
   followed.use = (signal) => {

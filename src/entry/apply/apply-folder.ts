@@ -44,7 +44,7 @@ export type FolderResult = {
 type AppliedManifest = {
   /** A digest of the manifest. */
   readonly digest: string
-  /** Identifies the object on the server. */
+  /** A key that identifies the object on the server. */
   readonly key: string
   readonly uid: string | undefined
 }

@@ -23,7 +23,7 @@ async function read(name: string, files: Readonly<Record<string, string>>) {
 const manifest = (name: string): string =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 
-test('a folder is read with its subfolders, in the order of the paths', async () => {
+test('the manifests of a folder include those of its subfolders, in the order of the paths', async () => {
   const { sources, faults, skipped } = await read('order', {
     'b.yaml': manifest('b'),
     'a/z.yml': manifest('az'),
@@ -39,13 +39,13 @@ test('a folder is read with its subfolders, in the order of the paths', async ()
   assert.deepEqual(skipped, [join(root, 'order', 'values.yaml')])
 })
 
-test('a single file is read', async () => {
+test('the manifests of a single file are read', async () => {
   await read('file', { 'a.yaml': manifest('a'), 'b.yaml': manifest('b') })
   const { manifests } = await readManifests(await scan(join(root, 'file', 'a.yaml')))
   assert.equal(manifests.length, 1)
 })
 
-test('links to files are followed, and links to folders are not', async () => {
+test('links to manifest files are followed, and links to folders are not', async () => {
   await read('links', { 'data/a.yaml': manifest('a') })
   const folder = join(root, 'links')
   symlinkSync(join(folder, 'data', 'a.yaml'), join(folder, 'link.yaml'))
@@ -63,7 +63,7 @@ test('links to files outside of the folder are rejected, except in a kustomizati
   assert.equal((await scan(folder)).isKustomization, true)
 })
 
-test('a file that cannot be read is reported, and the others are read', async () => {
+test('a manifest file that cannot be read is reported, and the others are read', async () => {
   const { sources, faults } = await read('faults', {
     'a.yaml': manifest('a'),
     'empty.yaml': '',
@@ -78,14 +78,14 @@ test('a file that cannot be read is reported, and the others are read', async ()
   assert.match((await read('faults', {})).faults[1] ?? '', /huge\.yaml is larger than 16 MB/)
 })
 
-test('a folder with too many files is rejected', async () => {
+test('a folder of manifests with too many files is rejected', async () => {
   const folder = join(root, 'many')
   mkdirSync(folder)
   for (let at = 0; at <= 5000; at++) writeFileSync(join(folder, `${at}.yaml`), '')
   await assert.rejects(scan(folder), /more than 5000 files: name a smaller folder/)
 })
 
-test('a folder with too many subfolders is rejected', async () => {
+test('a folder of manifests with too many subfolders is rejected', async () => {
   const folder = join(root, 'wide')
   mkdirSync(folder)
   for (let at = 0; at <= 1000; at++) mkdirSync(join(folder, `${at}`))

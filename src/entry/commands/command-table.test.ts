@@ -26,7 +26,7 @@ test('a command is found by its first words', () => {
 const linesFor = (...words: readonly string[]): readonly string[] =>
   unknownCommand(commandTable, words)
 
-test('unknown commands get a suggestion', () => {
+test('for an unknown command, a similar command is suggested', () => {
   assert.deepEqual(linesFor('sttus'), [
     'unknown command "sttus": keelson --help lists the commands',
     'did you mean keelson status?',

@@ -76,7 +76,7 @@ test('the tree of a denied request shows the closest grants, reasons and errors'
   )
 })
 
-test('the tree shows paths and system:masters, and control characters of names are replaced', () => {
+test('the tree shows paths and system:masters, and control characters in names are replaced', () => {
   const user = { name: 'a\u001b[2Jb', groups: ['system:masters'] }
   const grantedBy = { group: 'system:masters' }
   const answer = {

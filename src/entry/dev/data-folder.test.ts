@@ -57,7 +57,7 @@ test('a folder that is empty or has only a placeholder file is accepted, at the 
   assert.ok(existsSync(join(made(dir).path, 'ca.crt')))
 })
 
-test('a folder is accepted if the first start created only the lock in it', async () => {
+test('a data folder is accepted if the previous start created only the lock in it', async () => {
   {
     using _ = await claimFolder(openDataFolder(dir))
     assert.ok(!existsSync(join(dir, 'ca.crt')), 'only the owner of the lock creates certificates')
@@ -91,7 +91,7 @@ for (const [name, ours] of [
   })
 }
 
-test('--reset keeps the store if the folder of etcd contains other files', () => {
+test('--reset deletes no data if the folder of etcd contains other files', () => {
   const folder = made(dir)
   put('store', 'keelson.sqlite')
   put('etcd', 'notes.md')
@@ -152,7 +152,7 @@ test('a certificate whose key file belongs to another certificate is created aga
   }
 })
 
-test('--reset keeps a store that another process uses', () => {
+test('--reset does not delete a store that another process uses', () => {
   const folder = made(dir)
   put('store', 'keelson.sqlite')
   {

@@ -25,7 +25,7 @@ export type ReadyServer = {
 }
 
 export interface DevOutput {
-  /** Reports a completed step. */
+  /** Reports that a step of the start is complete. */
   progress(text: string): void
   ready(server: ReadyServer): void
   /** Reports what --apply has done, or an error that begins with `error: `. */

@@ -135,7 +135,7 @@ test('changes in a base of a kustomization are applied', () =>
     })
   }))
 
-test('stopping does not wait for kustomize', () =>
+test('stopping to follow a folder does not wait for kustomize', () =>
   withKustomize('touch started; exec sleep 600', async (folder) => {
     const startMs = performance.now()
     await follow({ 'kustomization.yaml': '' }, () =>
@@ -145,7 +145,7 @@ test('stopping does not wait for kustomize', () =>
     assert.ok(performance.now() - startMs < 100_000)
   }))
 
-test('an empty file is an error, because an editor may be writing it', () =>
+test('an empty manifest file is an error, because an editor may be writing it', () =>
   follow({ 'a.json': configMap('a', 'one') }, async ({ folder, next }) => {
     await next()
     writeFileSync(join(folder, 'a.json'), '')

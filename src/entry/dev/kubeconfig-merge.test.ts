@@ -202,7 +202,7 @@ test('a current context that the user has chosen in the meantime is kept', async
   assert.equal(read(path)['current-context'], 'work')
 })
 
-test('without a previous current context, no current context is restored, and kubectl can read the file', async () => {
+test('if there was no current context before, no current context is restored, and kubectl can read the file', async () => {
   for (const gone of [false, true]) {
     const path = join(dir, `config-${gone}`)
     writeFileSync(path, gone ? existing : existing.replace('current-context: work\n', ''))
@@ -216,7 +216,7 @@ test('without a previous current context, no current context is restored, and ku
   }
 })
 
-test('characters that some parsers treat as line breaks are preserved', async () => {
+test('characters in a kubeconfig that some parsers treat as line breaks are preserved', async () => {
   const path = join(dir, 'config')
   const odd = [
     'a\u0085b',
@@ -238,14 +238,14 @@ test('characters that some parsers treat as line breaks are preserved', async ()
   assert.doesNotMatch(readFileSync(path, 'utf8'), /[\u0085\u2028\u2029]/)
 })
 
-test('a missing file is created with access for this user only', async () => {
+test('a missing kubeconfig is created with access for this user only', async () => {
   const path = join(dir, 'sub', 'config')
   await addContext(path, createOwn('keelson', 7000), '/data')
   assert.equal(read(path)['current-context'], 'keelson')
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
-test('a file without our entries is not written, and a missing file is not created on removal', async () => {
+test('removing our entries does not write a kubeconfig without them, and does not create a missing kubeconfig', async () => {
   const path = join(dir, 'config')
   const own = createOwn('keelson', 7000)
   await removeContext(path, own)
@@ -270,7 +270,7 @@ test('the entries of a server whose folder cannot be read are not replaced', asy
 /** The ID of the user `nobody` on Debian and other systems. */
 const OTHER_ID = 65_534
 
-test('a file that belongs to another user keeps its owner', {
+test('a kubeconfig that belongs to another user keeps its owner', {
   skip: process.getuid?.() !== 0,
 }, async () => {
   const path = join(dir, 'config')
@@ -281,7 +281,7 @@ test('a file that belongs to another user keeps its owner', {
   assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
 })
 
-test('a file keeps its group, or otherwise loses the permissions of the group', {
+test('a kubeconfig keeps its group, or otherwise loses the permissions of the group', {
   skip: process.getuid?.() !== 0,
 }, async (t) => {
   const path = join(dir, 'config')
@@ -316,7 +316,7 @@ test('a file keeps its group, or otherwise loses the permissions of the group', 
   }
 })
 
-test('a link at the path of the temporary file is replaced, and its target is not written to', async () => {
+test('a link at the path of the temporary file is replaced, and the target of the link is not written to', async () => {
   const path = join(dir, 'config')
   const other = join(dir, 'other')
   writeFileSync(path, existing)
@@ -327,7 +327,7 @@ test('a link at the path of the temporary file is replaced, and its target is no
   assert.ok(lstatSync(path).isFile())
 })
 
-test('a symbolic link is preserved', async () => {
+test('a symbolic link to a kubeconfig is preserved', async () => {
   const path = join(dir, 'config')
   mkdirSync(join(dir, 'real'))
   writeFileSync(join(dir, 'real', 'file'), existing)
@@ -343,7 +343,7 @@ for (const [what, text] of Object.entries({
   'has a key twice': 'kind: Config\nkind: Config\n',
   'has a map in place of a list': 'clusters: {a: b}\n',
 })) {
-  test(`a file that ${what} is not changed`, async () => {
+  test(`a kubeconfig that ${what} is not changed`, async () => {
     const path = join(dir, 'config')
     writeFileSync(path, text)
     await assert.rejects(
@@ -355,7 +355,7 @@ for (const [what, text] of Object.entries({
   })
 }
 
-test('concurrent merges all take effect', async () => {
+test('concurrent changes of one kubeconfig all take effect', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing)
   await Promise.all(

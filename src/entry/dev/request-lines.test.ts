@@ -18,13 +18,13 @@ test('the lines of requests are aligned', () => {
   ])
 })
 
-test('a watch is marked, because its path is that of a list', () => {
+test('the line of a watch is marked, because its path is that of a list', () => {
   const context = { info: { ...info, verb: 'watch' }, knownUser: userOf('admin') }
   const line = describeRequest({ method: 'GET', path: '/api/v1/pods', status: 200, ms: 1, context })
   assert.match(line, / \/api\/v1\/pods \(watch\) +admin$/)
 })
 
-test('a client cannot send control characters to the terminal, and an unknown user is a dash', () => {
+test('a request line contains no control characters, and a dash instead of an unknown user', () => {
   const line = describeRequest({
     method: 'GET',
     path: '/\u001b[2J',
@@ -35,7 +35,7 @@ test('a client cannot send control characters to the terminal, and an unknown us
   assert.match(line, /^GET {4}401 {5}1 ms {2}"\/\\u001b\[2J" +-$/)
 })
 
-test('requests are observed only if the verbosity is 1', () => {
+test('requests are logged only if the verbosity is 1', () => {
   for (const level of [0, 2, 6])
     assert.deepEqual(
       observeRequests(() => undefined, new Verbosity(level)),

@@ -32,7 +32,7 @@ test('a running server is listed until its record is removed', () => {
   assert.deepEqual(readdirSync(dir), [])
 })
 
-test('readers never get an incomplete record', async () => {
+test('readers never get an incomplete record of a running server', async () => {
   const seen: string[] = []
   const watcher = watch(dir, (type, name) => void seen.push(`${type} ${name}`))
   using _ = recordRunning(own, dir)
@@ -45,7 +45,7 @@ test('readers never get an incomplete record', async () => {
   )
 })
 
-test('a record is removed if its process has ended, even if the record cannot be read', () => {
+test('the record of a server is removed if its process has ended, even if the record cannot be read', () => {
   const theirs = join(dir, `${process.pid}.json`)
   const gone = join(dir, `${NO_PID}.json`)
   const stale = join(dir, `${NO_PID - 1}.json`)

@@ -125,7 +125,7 @@ test('a line about the folder of --apply is indented, and an error is red', () =
   )
 })
 
-test('a stop is one line, and a server that stops before it is ready is not described', () => {
+test('a stop is reported in one line, and a server that stops before it is ready is not described', () => {
   let printed = ''
   const print = (text: string): void => void (printed += text)
   const options = { terminal: plain, version: '1.2.3', print, show: ignore, clear: ignore }

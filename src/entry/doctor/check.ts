@@ -5,7 +5,7 @@ export type Level = 'ok' | 'warning' | 'problem'
 export type Check = {
   readonly name: string
   readonly level: Level
-  /** The measured value. */
+  /** The value that the check measured. */
   readonly value: string
   /** Tells the user what to do. Set unless the level is ok. */
   readonly action?: string

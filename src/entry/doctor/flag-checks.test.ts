@@ -59,7 +59,7 @@ test('flags that are not set are reported if their defaults differ from those of
   )
 })
 
-test('files, the image and the user of a pod are checked', () => {
+test('keelson doctor checks the files, the image and the user of a pod', () => {
   const mounts = new Map([['/pki', folder]])
   const checks = (userId: number | undefined, minor: number, path = '/pki/tokens.csv') =>
     checkCommand({

@@ -84,7 +84,7 @@ test('the writes and refused requests of an object are listed, the oldest first'
   ])
 })
 
-test('only the last writes and refused requests are listed', () => {
+test('the error of a wait lists only the last writes and refused requests', () => {
   const entries = Array.from({ length: 20 }, (_, at) => updated(at, [changed('.data.at', 0, at)]))
   const lines = explain(entries, path)
   assert.equal(lines.length, 11)
@@ -92,7 +92,7 @@ test('only the last writes and refused requests are listed', () => {
   assert.match(lines[10] ?? '', /0 -> 19$/)
 })
 
-test('if nothing happened to the object, the last requests for other objects are listed', () => {
+test('if nothing happened to the awaited object, the last requests for other objects are listed', () => {
   const lease = updated(2, [], { resource: 'leases', group: 'coordination.k8s.io' })
   assert.deepEqual(explain([updated(1, []), lease], '/api/v1/nodes/n'), [
     'no writes or refused requests of nodes n; the last writes and refused requests of other objects:',

@@ -61,7 +61,7 @@ test('the number of reported changes of an object is limited', () => {
   assert.equal(changesBetween({ data: {} }, { data: many }).length, CHANGES_MAX)
 })
 
-test('objects of any depth can be compared', () => {
+test('changesBetween compares objects of any depth', () => {
   const nested = (depth: number, value: number): object =>
     depth === 0 ? { value } : { a: nested(depth - 1, value) }
   assert.equal(changesBetween(nested(1000, 1), nested(1000, 2)).length, 1)

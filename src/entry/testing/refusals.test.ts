@@ -45,7 +45,7 @@ test('the oldest refused requests are dropped', () => {
   assert.equal(all[0]?.timeMs, 5)
 })
 
-test('the size of refused requests is limited', async () => {
+test('the total size of recorded refused requests is limited', async () => {
   const refusals = new Refusals()
   const held = await heldBytes(async () => {
     for (let at = 0; at < 100; at++) {

@@ -33,7 +33,7 @@ const wheel = (metadata: KubeObject['metadata']): KubeObject => ({
   spec: { size: 1 },
 })
 
-test('rules are not evaluated if required metadata is missing', async () => {
+test('validation rules of a custom kind are not evaluated if required metadata is missing', async () => {
   const rule = { rule: 'self.size > 1', message: 'too small' }
   const { rules } = wheels({
     properties: { size: { type: 'integer' } },

@@ -33,7 +33,7 @@ const cases: readonly (readonly [string, readonly unknown[]])[] = [
 ]
 
 for (const [path, values] of cases) {
-  test(`${path} finds ${JSON.stringify(values)}`, () => {
+  test(`the JSON path ${path} finds ${JSON.stringify(values)}`, () => {
     assert.deepEqual([...(readJsonPath(path)?.(object) ?? [])], values)
   })
 }
@@ -55,7 +55,7 @@ test('all paths of an object share one limit on the number of visited values', (
   assert.ok(user + system < 200_000, `${(user + system) / 1000} ms of CPU`)
 })
 
-test('finding the first value does not visit other values', () => {
+test('finding the first value of a JSON path does not visit other values', () => {
   const budget = pathBudget()
   const before = budget.left
   const list = Array.from({ length: 1000 }, (_, at) => ({ at }))

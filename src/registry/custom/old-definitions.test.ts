@@ -33,7 +33,7 @@ const schema = {
   },
 }
 
-test('fields that are not in the schema are dropped', () => {
+test('fields of custom objects that are not in the schema are dropped', () => {
   assert.deepEqual({ ...fieldsOf(pruned({}, { schema })['spec']) }, { a: 'x' })
   assert.equal(pruned({}, { schema })['more'], undefined)
 })

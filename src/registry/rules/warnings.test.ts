@@ -7,7 +7,7 @@ import { Slices } from '../../lib/scheduling/slices.ts'
 import { podWarnings } from '../kinds/core/pod/warnings.ts'
 import { warningsOfEach } from './warnings.ts'
 
-test('warnings are returned in the order of the items, up to the maximum number', () => {
+test('warnings about list items are returned in the order of the items, up to the maximum number', () => {
   assert.deepEqual(
     warningsOfEach(['a', '', 'b'], (item, at) => (item === '' ? [] : [`${at}: ${item}`])),
     ['0: a', '2: b'],

@@ -10,7 +10,7 @@ function cellsOf(kind: string, fields: Fields): readonly unknown[] {
   return tables.get(kind)?.cells(object) ?? []
 }
 
-test('each combination of an address and a port counts as an endpoint', () => {
+test('in the table of Endpoints, each combination of an address and a port counts as an endpoint', () => {
   const addresses = [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }]
   const ports = [{ port: 80 }, { port: 443 }]
   const [, one] = cellsOf('Endpoints', { subsets: [{ addresses, ports }] })

@@ -33,7 +33,7 @@ function bodyWith(origin: Partial<BodyOrigin> = {}): { body: AnswerBody; blocks:
 
 const textOf = (parts: readonly Buffer[] | undefined): string => (parts ?? []).map(String).join('')
 
-test('many chunks of one byte are stored in one block', () => {
+test('many chunks of one byte of a response body are stored in one block of memory', () => {
   let pauses = 0
   const { body, blocks } = bodyWith({ pause: () => pauses++ })
   const chunk = Buffer.from('x')
@@ -47,7 +47,7 @@ test('many chunks of one byte are stored in one block', () => {
   assert.equal(textOf(taken), 'x'.repeat(BLOCK_BYTES))
 })
 
-test('a long response reuses the same blocks, even if the memory of its chunks is overwritten', () => {
+test('a long response reuses the same blocks of memory, even if the memory of its chunks is overwritten', () => {
   const { body, blocks } = bodyWith()
   const chunk = Buffer.alloc(16 * 1024)
   for (let round = 0; round < 100; round++) {
@@ -64,7 +64,7 @@ test('a long response reuses the same blocks, even if the memory of its chunks i
   assert.equal(blocks.inUse, 0)
 })
 
-test('bytes that were sent to the client are reported to the origin at the next pull', () => {
+test('when more data is pulled, the bytes that were sent to the client are reported to the origin of the response', () => {
   const given: number[] = []
   const { body } = bodyWith({ giveBack: (bytes) => given.push(bytes) })
   body.push(Buffer.alloc(100))

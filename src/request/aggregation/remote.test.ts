@@ -123,7 +123,7 @@ for (const kind of ['http1', 'http2'] as const) {
   })
 }
 
-test('a Service that does not exist cannot be resolved', async () => {
+test('a remote server whose Service does not exist cannot be resolved', async () => {
   const remote = new Remote(
     { service: { namespace: 'ns', name: 'api', port: 443 }, caPem: '', isInsecure: true },
     {
@@ -184,7 +184,7 @@ test('a request fails if the server closes the connection without a response', a
   server.close()
 })
 
-test('over HTTP/2, only reads are resent when their connection is lost', async () => {
+test('if an HTTP/2 connection is lost, reads are sent again, but writes are not', async () => {
   const asked: string[] = []
   const server = createSecureServer({ cert, key })
   server.on('sessionError', () => undefined)

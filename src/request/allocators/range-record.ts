@@ -13,7 +13,7 @@ import type { Key, Revision } from '../../storage/engine.ts'
 import type { Current, Decision, Store, StoredValue } from '../../storage/store.ts'
 import { type NumberRange, NumberSet } from './number-set.ts'
 
-/** Timeout of a change. */
+/** Timeout in milliseconds for a change of the record. */
 const CHANGE_MS_MAX = 15_000
 
 export type RangeRecordOptions = {

@@ -19,7 +19,7 @@ const spec = (ports: readonly Fields[], more: Fields = {}): Fields => ({
   ...more,
 })
 
-test('all protocols of a port number share one node port', () => {
+test('if a port number has several protocols, they share one node port', () => {
   const dns = [
     { port: 53, protocol: 'UDP' },
     { port: 53, protocol: 'TCP', nodePort: 30_005 },

@@ -126,7 +126,7 @@ for (const [isAwaited, method, uri, isCompleteOmitted = false] of awaited) {
   })
 }
 
-test('if the backend does not preserve order, the next event of a request is stored after the previous one', async () => {
+test('if the audit backend does not preserve order, the next event of a request is stored after the previous one', async () => {
   const { audited, stored, events } = begin('GET', pod, { isOrdered: false })
   let isSent = false
   const sent = Promise.resolve(

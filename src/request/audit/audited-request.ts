@@ -101,7 +101,7 @@ export class AuditedRequest implements AuditRecorder {
   #isRejected = false
   #response: ResponseStatus | undefined
 
-  /** `user` is undefined if authentication failed. */
+  /** Begins to record a request. `user` is undefined if authentication failed. */
   constructor(
     {
       arrived,

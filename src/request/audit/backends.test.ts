@@ -67,7 +67,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(1)
 }
 
-test('events that arrive during a write are written together by the next write, in order', async () => {
+test('audit events that arrive during a write are written together by the next write, in order', async () => {
   const written: string[][] = []
   const begun: PromiseWithResolvers<void>[] = []
   const lines: Lines = {
@@ -160,7 +160,7 @@ test('a line that exceeds the maximum size of a log file is lost, and other line
   assert.deepEqual(lost, [why, why])
 })
 
-test('many events are divided into several writes', async () => {
+test('many audit events are divided into several writes', async () => {
   const written: number[] = []
   const append = async (bytes: Buffer): Promise<void> => void written.push(bytes.length)
   const { lost, reportLost } = collector()
@@ -256,7 +256,7 @@ test('events are buffered until their total size reaches `fullBytes`', async () 
   assert.deepEqual(lost, [])
 })
 
-test('a closed log rejects events', async () => {
+test('a closed audit log rejects events', async () => {
   const calls: string[] = []
   const { lost, reportLost } = collector()
   const lines: Lines = {
@@ -302,7 +302,7 @@ test('if there are several backends, only the failures of strict backends are re
   assert.equal(await storedBy(backend(true, false), backend(false, true)), false)
 })
 
-test('objects are removed from large events, and events that are still too large are lost', async () => {
+test('objects are removed from large audit events, and events that are still too large are lost', async () => {
   const { lost, reportLost } = collector()
   const stored: string[] = []
   const sink: EventSink = {

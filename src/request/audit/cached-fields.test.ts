@@ -13,7 +13,7 @@ const heldOf = (
       remember(request, Buffer.alloc(1 << 20, 'a').toString('latin1'))
   })
 
-test('cached names do not retain the path that contained them', async () => {
+test('the cache of event fields does not retain the paths that contained the cached names', async () => {
   const texts = new CachedFields()
   const held = await heldOf(50, (request, longText) => {
     const path = Buffer.from(
@@ -32,7 +32,7 @@ test('cached names do not retain the path that contained them', async () => {
   assert.ok(held < 10 << 20, `${held} bytes are held`)
 })
 
-test('a method that is longer than any known verb is not cached', async () => {
+test('the cache of event fields ignores methods that are longer than any known verb', async () => {
   const texts = new CachedFields()
   const users = Array.from({ length: 50 }, (_, at) => ({ name: `user-${at}`, uid: '', groups: [] }))
   const source = { ips: [], userAgent: '', fields: Buffer.alloc(0) }

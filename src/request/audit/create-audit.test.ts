@@ -7,7 +7,7 @@ import { systemTime } from '../../lib/time/timers.ts'
 import { createAudit } from './create-audit.ts'
 import type { AuditEvent } from './event.ts'
 
-test('batches are divided by size even if events are not truncated', async (t) => {
+test('batches of audit events are divided by size even if events are not truncated', async (t) => {
   const lengths: number[] = []
   const hook = createServer((request, response) => {
     lengths.push(Number(request.headers['content-length']))

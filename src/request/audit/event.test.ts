@@ -136,7 +136,7 @@ test('an audit event in the legacy format is one line of text', () => {
   )
 })
 
-test('the source IPs are the addresses in proxy headers, followed by the address of the connection', () => {
+test('the source IPs of an audit event are the addresses in proxy headers, followed by the address of the connection', () => {
   const cases: readonly (readonly [
     forwarded: string | undefined,
     real: string | undefined,
@@ -296,7 +296,7 @@ test('audit events of repeated requests are the same with and without a cache', 
   }
 })
 
-test('the size of the target cache is limited', () => {
+test('the total size of the targets that the cache of event fields retains is limited', () => {
   const user = { name: 'ann', uid: '', groups: [] }
   const source = texts.source(requestFrom('::1', {}))
   const many = Array.from({ length: 20 }, (_, at) =>

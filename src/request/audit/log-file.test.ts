@@ -37,7 +37,7 @@ const lines = (...texts: readonly string[]): Buffer =>
 
 const line = (character: string): string => character.repeat(MEGABYTE / 2)
 
-test('lines are appended to a file that only its owner can read', async (t) => {
+test('the audit log appends lines to a file that only its owner can read', async (t) => {
   const path = join(folder(t), 'a', 'b', 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   assert.equal(statSync(path).mode & 0o777, 0o600)
@@ -50,7 +50,7 @@ test('lines are appended to a file that only its owner can read', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
 })
 
-test('a line in several pieces is appended to one file', async (t) => {
+test('a line in several pieces is appended to one audit log file', async (t) => {
   const dir = folder(t)
   const path = join(dir, 'audit.log')
   const file = await LogFile.create(optionsOf(path))
@@ -67,7 +67,7 @@ test('a line in several pieces is appended to one file', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'two\n')
 })
 
-test('a deleted folder is created again with the same mode', async (t) => {
+test('a deleted folder of the audit log is created again with the same mode', async (t) => {
   const removed = join(folder(t), 'a')
   const path = join(removed, 'b', 'audit.log')
   const file = await LogFile.create(optionsOf(path))
@@ -231,7 +231,7 @@ test('old audit logs are compressed', async (t) => {
   )
 })
 
-test('a folder that cannot be created is reported when the server starts', async (t) => {
+test('if the folder of the audit log cannot be created, this is reported when the server starts', async (t) => {
   const path = join(folder(t), 'file')
   writeFileSync(path, '')
   await assert.rejects(LogFile.create(optionsOf(join(path, 'audit.log'))), { code: 'EEXIST' })

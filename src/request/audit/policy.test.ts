@@ -134,7 +134,7 @@ describe('the audit policy determines how requests are recorded', () => {
     ['the paths below', { nonResourceURLs: ['/healthz/*'] }, path('/healthz'), false],
   ]
   for (const [what, rule, info, isMatch, user = alice] of matches) {
-    it(`a rule with ${what} ${isMatch ? 'matches' : 'does not match'}`, () => {
+    it(`a rule of an audit policy with ${what} ${isMatch ? 'matches' : 'does not match'}`, () => {
       const evaluate = evaluator({ rules: [{ level: 'Metadata', ...rule }] })
       strictEqual(evaluate(user ?? undefined, info).level, isMatch ? 'Metadata' : 'None')
     })

@@ -25,7 +25,7 @@ const recorded = (json: string, omitsManagedFields: boolean): string =>
 
 const patchOf = (body: string): string => ended(recordedPatch(Buffer.from(body))).text
 
-describe('objects are converted to their recorded form', () => {
+describe('objects are converted to the form in which the audit log records them', () => {
   const cases: readonly (readonly [what: string, json: string, expected: string])[] = [
     [
       'the last member',
@@ -77,7 +77,7 @@ describe('objects are converted to their recorded form', () => {
   }
 })
 
-describe('patches are converted to their recorded form', () => {
+describe('patches are converted to the form in which the audit log records them', () => {
   it('a patch is recorded on one line', () => {
     strictEqual(
       patchOf('[\n  {"op": "add", "value": "a b\\n"}\n]\n'),
@@ -89,7 +89,7 @@ describe('patches are converted to their recorded form', () => {
     strictEqual(patchOf('{"a":1} {"b":2}'), '"{\\"a\\":1} {\\"b\\":2}"')
     strictEqual(patchOf(''), '""')
   })
-  it('a long patch is serialized in many steps', () => {
+  it('a long patch is serialized for the audit log in many steps', () => {
     const list = Array.from({ length: 10_000 }, (_, at) => ({
       op: 'add',
       path: `/data/k ${at}`,

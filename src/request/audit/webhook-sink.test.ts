@@ -68,7 +68,7 @@ test('events are lost when the pending events of a slow webhook reach the limit'
   assert.deepEqual(await Promise.all([second, third]), [true, true])
 })
 
-test('shutdown waits for events that are being sent', async () => {
+test('shutdown waits for audit events that are being sent', async () => {
   const { sink, lost, waits, answers, reportLost, isDisposed } = hanging()
   const backend = new BlockingBackend(sink, { isStrict: true, eventBytesMax: Infinity, reportLost })
   const stored = backend.process(event('a'), 'now')
@@ -84,7 +84,7 @@ test('shutdown waits for events that are being sent', async () => {
   assert.deepEqual(lost, ['webhook b: audit backend shut down'])
 })
 
-test('events still being sent when the shutdown timeout expires are lost', async () => {
+test('audit events that are still being sent when the shutdown timeout expires are lost', async () => {
   const { sink, lost, late, isDisposed } = hanging()
   const stored = sink.store([event('a')])
   const stopping = sink.close(FLUSH_MS_MAX)

@@ -36,7 +36,7 @@ const isRefused = (inFlight: InFlight, info: RequestInfo, user = bob): boolean =
   }
 }
 
-test('reads and writes have separate pools, and a finished request releases its slot', () => {
+test('reads and writes have separate pools of slots, and a finished request releases its slot', () => {
   const inFlight = new InFlight({ readOnlyMax: 2, mutatingMax: 1 })
   const reads = [inFlight.enter(bob, pods('get')), inFlight.enter(bob, path('get', '/version'))]
   assert.ok(isRefused(inFlight, pods('list')))

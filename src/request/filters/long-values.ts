@@ -1,7 +1,7 @@
 /**
  * Rejects requests with names and options that are far longer than valid ones, before they are
- * authorized and compared. kube-apiserver also rejects them, but later, or finds no object with
- * such a name.
+ * authorized and compared. kube-apiserver rejects such requests later, or finds no object with such
+ * a name.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { badRequest } from '../../api/errors.ts'
@@ -15,8 +15,8 @@ import type { Stage } from '../lifecycle.ts'
 const VALUE_CHARACTERS_MAX = 32 << 10
 
 /**
- * Options that are limited. Selectors can be long. kube-apiserver ignores unknown options, and
- * accepts any text as a Boolean.
+ * Options whose length is limited. Other options are not limited: selectors can be long,
+ * kube-apiserver ignores unknown options, and it accepts any text as a Boolean.
  */
 const shortOptions = [
   'continue',

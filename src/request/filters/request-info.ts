@@ -56,8 +56,8 @@ export function requestInfo(request: Request): RequestInfo {
 }
 
 /**
- * Splits a path into segments. Slashes at both ends are ignored. Inner slashes separate segments,
- * which can be empty. Segments beyond the maximum are dropped.
+ * Splits a path into segments. Slashes at both ends of the path are ignored. All other slashes
+ * separate segments, which can be empty. Segments beyond the maximum are dropped.
  */
 function splitPath(path: string): string[] {
   let from = 0
@@ -69,8 +69,8 @@ function splitPath(path: string): string[] {
 
 const SLASH = 0x2f
 /**
- * Maximum number of segments. Resources and verbs are determined by the first nine, and a path with
- * a tenth one does not exist.
+ * Maximum number of segments that are read. The first nine determine the resource and the verb, and
+ * a path with a tenth segment does not exist.
  */
 const SEGMENTS_MAX = 16
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { warningHeaders } from './warnings.ts'
 
-test('warnings are quoted, and a warning that could end the header is not sent', () => {
+test('the text of a warning is quoted, and a warning that could end the header is not sent', () => {
   const headers = warningHeaders(['plain', 'say "x" \\', 'two\nlines', 'é'])
   assert.deepEqual(headers, ['299 - "plain"', '299 - "say \\"x\\" \\\\"', '299 - "Ã©"'])
 })
@@ -13,12 +13,12 @@ test('if the warnings are too long, each of them is truncated, and warnings beyo
   assert.ok(headers.every((header) => header.length === 256 + '299 - ""'.length))
 })
 
-test('the last of the truncated warnings can exceed the limit', () => {
+test('the last of the truncated warnings can exceed the length limit', () => {
   const headers = warningHeaders(Array.from({ length: 60 }, (_, at) => `${at} `.padEnd(100, 'x')))
   assert.equal(headers.length, 41)
 })
 
-test('all warnings before the one that exceeds the limit are sent', () => {
+test('all warnings before the one that exceeds the length limit are sent', () => {
   const short = Array.from({ length: 400 }, (_, at) => `${at}`.padStart(10, '0'))
   assert.equal(warningHeaders([...short, 'x'.repeat(5000), 'y']).length, 401)
   assert.equal(warningHeaders([...short, ...short.slice(0, 9), 'x'.repeat(5000), 'y']).length, 410)
@@ -29,6 +29,6 @@ test('the length limit of warnings counts code points, and warnings with control
   assert.deepEqual(warningHeaders(['a\u0085', 'b']), ['299 - "b"'])
 })
 
-test('the warn-agent precedes the text of the warning', () => {
+test('the warn-agent precedes the text in a warning header', () => {
   assert.deepEqual(warningHeaders(['a'], 'keelson'), ['299 keelson "a"'])
 })

@@ -15,7 +15,7 @@ test('if no bound takes effect, each priority level gets the same multiple of it
   close(found?.seats[1], 10)
 })
 
-test('bounds are respected, and the other priority levels share the remaining seats', () => {
+test('the bounds of priority levels are respected, and the other levels share the remaining seats', () => {
   const found = allocateSeats(30, [
     { target: 10, min: 0, max: 12 },
     { target: 5, min: 0, max: 100 },

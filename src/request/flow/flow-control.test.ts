@@ -126,7 +126,7 @@ test('the next request of a flow does not wait behind queued requests of another
   }
 })
 
-test('a request waits for at most a quarter of its timeout', async () => {
+test('a request waits for seats for at most a quarter of its timeout', async () => {
   using world = new FlowControlFixture({ seats: 1 })
   const first = world.enter('a')
   assert.ok(!(first instanceof Promise))
@@ -161,7 +161,7 @@ test('if a flow continues to send rejected requests, later rejections are delaye
   assert.equal(outcomes.late, 40)
 })
 
-test('lists acquire seats according to the number of objects that they read', () => {
+test('the number of seats that a list acquires depends on the number of objects that it reads', () => {
   using world = new FlowControlFixture({ objects: 450 })
   const seat = world.enter('a', 'list')
   assert.ok(!(seat instanceof Promise))

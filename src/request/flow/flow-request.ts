@@ -157,7 +157,10 @@ export class Queue {
    */
   #overdueSeats = 0
   #overdueSince = 0
-  /** Sums over the waiting requests: of their initial seats, of their seats, and of their work. */
+  /**
+   * Sums over all waiting requests: of the seats that they need at first, of their maximum numbers
+   * of seats, and of their estimated work.
+   */
   initialSeatsSum = 0
   seatsSum = 0
   workSum = 0

@@ -31,7 +31,7 @@ const names: { is: string; name: (at: number) => string }[] = [
   { is: 'a slice of a longer string', name: (at) => partOfMegabyte(`user-of-request-${at}`) },
 ]
 for (const { is, name } of names) {
-  test(`a flow whose name is ${is} uses little memory`, async () => {
+  test(`counting the rejections of a flow whose name is ${is} takes little memory`, async () => {
     const refusals = new HeldRefusals()
     const held = await heldBytes(() => {
       for (let at = 0; at < 50; at++) refusals.holdMs(`schema/${name(at)}`, 5_000)

@@ -117,7 +117,7 @@ test('a request that needs several seats waits until all of them are free, and n
   assert.equal(world.set.seatsInUse, 4)
 })
 
-test('a request that needs more seats than the priority level has starts when it is alone', () => {
+test('a request that needs more seats than the priority level has starts when no other request is executing', () => {
   const world = new QueueSetFixture({
     seats: 2,
     queuing: { queues: 1, handSize: 1, lengthMax: 10 },
@@ -329,7 +329,7 @@ test('the requests of a flow that needs less than its share start immediately', 
   )
 })
 
-test('a queue cannot save its unused share for later', () => {
+test('a queue cannot save its unused share of the seats for later', () => {
   const world = new QueueSetFixture({ seats: 4 })
   serveFor(world, 10_000, [{ name: 'a', atOnce: 40, serviceMs: 10 }])
   world.time.advance(1000)

@@ -90,7 +90,7 @@ export class QueueSet {
     return this.#seatsInUse
   }
 
-  /** Returns the queues sorted by index. */
+  /** Returns the queues, sorted by their index. */
   queues(): readonly Queue[] {
     return [...this.#queues.values()].toSorted((one, other) => one.index - other.index)
   }

@@ -27,7 +27,7 @@ const QUEUE_MAX = 2048
 const QUEUE_BYTES_MAX = 8 << 20
 const BATCH_MAX = 512
 const DELAY_MS = 5_000
-/** Timeout of an export, including retries. */
+/** Timeout in milliseconds for an export, including retries. */
 const EXPORT_MS_MAX = 10_000
 /**
  * Size of a batch from which on no more spans are added. By default, gRPC servers reject messages

@@ -4,7 +4,7 @@ import { HELD_CHARACTERS_MAX, HeldSelectors } from './held-selectors.ts'
 
 const half = HELD_CHARACTERS_MAX / 2
 
-test("the total length of one user's long selectors is limited", () => {
+test('the total length of long selectors that the open watches of one user have is limited', () => {
   const held = new HeldSelectors()
   held.hold('a', half)
   const release = held.hold('a', half)

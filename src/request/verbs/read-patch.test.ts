@@ -80,7 +80,7 @@ test('a strategic patch that merges a long list too many times is rejected', asy
 })
 
 for (const form of ['strategic', 'json'] as const) {
-  test(`a ${form} patch ends when its client is gone`, async () => {
+  test(`applying a ${form} patch ends when its client has disconnected`, async () => {
     const client = new AbortController()
     const { pod, body } = repeatedMerge(2_000, 400)
     const operations = Array.from({ length: 2_000 }, () => ({

@@ -126,7 +126,10 @@ function valueOfLabel(requirement: Requirement): IndexedValue[] {
   return value === undefined || other !== undefined ? [] : [{ label: requirement.key, value }]
 }
 
-/** Matches a term. Name and namespace are matched against the key, without decoding the object. */
+/**
+ * Returns a function that checks whether an object matches a term of a field selector. Name and
+ * namespace are compared with the key, without decoding the object.
+ */
 function selectorTerm(
   { field, isEqual, value }: FieldTerm,
   resource: Resource,

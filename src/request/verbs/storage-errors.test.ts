@@ -45,7 +45,7 @@ const retryAfter = (verb: string, ambiguous: boolean): number | undefined => {
   return toStatus(fromStorage(error, { resource, name: 'a', verb })).details?.retryAfterSeconds
 }
 
-test('clients are asked to retry, except for writes that might have succeeded', () => {
+test('storage errors ask clients to retry, except for writes that might have succeeded', () => {
   assert.deepEqual(
     [retryAfter('delete', false), retryAfter('get', true), retryAfter('list', true)],
     [2, 2, 2],

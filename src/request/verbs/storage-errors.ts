@@ -24,7 +24,8 @@ import { StorageError, type UnreadableObject } from '../../storage/errors.ts'
 import { toText } from '../../storage/keys.ts'
 
 /**
- * Delay before a retry in seconds. Operations that overload the storage take a few seconds at most.
+ * Delay in seconds that clients are asked to wait. Operations that overload the storage take a few
+ * seconds at most.
  */
 const RETRY_AFTER_SECONDS = 1
 

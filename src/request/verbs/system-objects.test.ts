@@ -17,7 +17,7 @@ const isWanted = (selector: Buffer | undefined): boolean =>
   selector !== undefined && selectsInJson(selector, { app: 'a' })
 const wanted = { path: ['spec', 'selector'], isWanted, countMax: 2 }
 
-test('budgets are selected by their selectors, up to the requested number', async () => {
+test('the budgets whose selectors match a pod are found, up to the requested number', async () => {
   await using plane = await MemoryControlPlane.start([budgets])
   await plane.create(budgets, budget('all', {}))
   await plane.create(budgets, budget('none', undefined))

@@ -23,7 +23,7 @@ class CountedMemory extends FrameMemory {
   }
 }
 
-test('a watch releases the frame memory of its initial objects after sending them', () => {
+test('a watch releases the memory for the frames of its initial objects after sending them', () => {
   const memory = new CountedMemory()
   const bookmark = { type: 'BOOKMARK', revision: 1, initialEventsEnd: false } as const
   const batches = [[bookmark], [bookmark], []]

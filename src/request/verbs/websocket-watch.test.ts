@@ -134,7 +134,7 @@ test('pending events are not copied for a WebSocket client that reads slowly', a
   assert.ok(sent().length < 68 * 1024)
 })
 
-test('every event is sent as one message, regardless of how many events are ready at once', async () => {
+test('over a WebSocket, every event is sent as one message, regardless of how many events are ready at once', async () => {
   const { emit, sent } = watch({ reads: true })
   const lengths = Array.from({ length: 300 }, (_, n) => (n * 37) % 1_000)
   emit(...lengths.map((length) => `${'x'.repeat(length)}\n`), `${'y'.repeat(100_000)}\n`)

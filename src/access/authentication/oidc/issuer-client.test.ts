@@ -22,7 +22,7 @@ const urls: readonly [string, string, RegExp][] = [
   ['without a password', 'http://jane@127.0.0.1/', /^Get "http:\/\/jane@127.0.0.1\/": /],
 ]
 for (const [what, url, message] of urls) {
-  test(`the error for a URL ${what} does not reveal a password`, async () => {
+  test(`the error for an issuer URL ${what} does not reveal a password`, async () => {
     using client = new IssuerClient('', systemTime)
     await assert.rejects(client.get(url), { message })
   })

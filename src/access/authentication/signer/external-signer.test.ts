@@ -118,7 +118,7 @@ test('keys are refreshed at the time that the signer suggests', async () => {
   await assert.rejects(signer.sign({}), /kid: second\) is excluded from OIDC discovery docs/)
 })
 
-test('a header with unknown or invalid fields is rejected', async () => {
+test('a token header from the signer with unknown or invalid fields is rejected', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()

@@ -96,7 +96,7 @@ test('many volumes of one claim are added and removed in linear time', () => {
   assert.ok(!graph.hasVolume('n', 'pv0'))
 })
 
-test('the references of a large pod are read a few at a time', () => {
+test('the references of a large pod are read in steps, between which other work can run', () => {
   const names = Array.from({ length: 20_000 }, (_, at) => `s${at}`)
   const pod = { node: 'n', namespace: 'a', names: [['secrets', names]] } as const
   let steps = 0

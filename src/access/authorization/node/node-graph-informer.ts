@@ -46,7 +46,10 @@ type Source<T> = {
   readonly group: string
   readonly plural: string
   readonly read: (item: Item, place: ReadContext) => T | undefined
-  /** Sets the content of an object. Returns the remaining steps if the work takes long. */
+  /**
+   * Sets the content of an object in the graph. If the work takes long, returns the remaining
+   * steps.
+   */
   readonly set: (name: string, content: T | undefined) => Steps<void> | undefined | void
   readonly names: () => Iterable<string>
 }
@@ -158,7 +161,9 @@ export class NodeGraphInformer implements AsyncDisposable {
   }
 }
 
-/** Maximum number of names in a pod that are read at once. More names are read in steps. */
+/**
+ * Maximum number of names in a pod that are read at once. A pod with more names is read in steps.
+ */
 const NAMES_MAX = 1024
 
 const namesIn = ({ names }: PodNames): number =>

@@ -37,7 +37,7 @@ test('compiling a thousand validation rules does not block the event loop', asyn
   )
 })
 
-test('validation stops when many validation rules are invalid', async () => {
+test('the validation of a CRD stops when many of its validation rules are invalid', async () => {
   const rules = Array.from({ length: 30_000 }, () => ({ rule: 'self.missing > 0' }))
   const crd = definitionOf({ n: { type: 'integer', 'x-kubernetes-validations': rules } })
   const faults = (await customResourceDefinitionRules.validateInSlices?.(crd, undefined)) ?? []

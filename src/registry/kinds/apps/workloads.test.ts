@@ -64,7 +64,7 @@ test('the labels of a template must match the selector of the workload', () => {
   }
 })
 
-test('the parameters of a rolling update must allow it to make progress', () => {
+test('a rolling update with parameters that allow no progress is refused', () => {
   const none = { maxUnavailable: 0, maxSurge: '0%' }
   const stuck = made('Deployment', { strategy: { type: 'RollingUpdate', rollingUpdate: none } })
   assert.deepEqual(faultsOf(stuck), [

@@ -102,7 +102,7 @@ const currentCpuMetric = (percent: Json): Fields => ({
   resource: { name: 'cpu', current: { averageUtilization: percent } },
 })
 
-/** Converts v1 to v2. */
+/** Converts an autoscaler from v1 to v2. */
 export function toStored(object: KubeObject): KubeObject {
   const { targetCPUUtilizationPercentage, ...spec } = fieldsOf(object['spec'])
   const { currentCPUUtilizationPercentage, ...status } = fieldsOf(object['status'])

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { scheduleFault } from './cron-schedule.ts'
 import { isTimeZone } from './time-zone.ts'
 
-test('valid schedules are accepted', () => {
+test('valid schedules of CronJobs are accepted', () => {
   const good = [
     '@hourly',
     '@every 1h30m',

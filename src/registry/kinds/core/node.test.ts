@@ -15,7 +15,7 @@ function faultyPaths(node: KubeObject): unknown {
   return nodeRules.validateUpdate?.(node, node, defaultGates).map(({ path }) => path)
 }
 
-test('an address is a duplicate if another address has the same type and value', () => {
+test('a node address is a duplicate if another address has the same type and value', () => {
   const first = { type: 'Hostname a', address: 'b' }
   assert.deepEqual(faultyPaths(nodeWith(first, { type: 'Hostname', address: 'a b' })), [])
   assert.deepEqual(faultyPaths(nodeWith(first, { ...first })), ['status.addresses[1]'])

@@ -36,7 +36,7 @@ test('a client that already has the OpenAPI document gets status 304 without a b
   )
 })
 
-test('a 304 response has no content type', () => {
+test('a 304 response for an OpenAPI document has no content type', () => {
   const { headers } = conditional(
     { headers: { 'if-none-match': '*' } },
     { ...whole, modifiedMs: MODIFIED_MS },

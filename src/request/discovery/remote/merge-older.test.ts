@@ -77,7 +77,7 @@ test('definitions that differ only in their descriptions are merged, and their l
   })
 })
 
-test('an existing path is not replaced, and definitions that only the new path references are not added', async () => {
+test('an existing path is not replaced, and definitions that only the path of the remote document references are not added', async () => {
   const whole = wholeOf({ Kind: { type: 'string' } })
   await mergeOlder(
     whole,
@@ -88,7 +88,7 @@ test('an existing path is not replaced, and definitions that only the new path r
   assert.deepEqual(read(whole.definitions), { Kind: { type: 'string' } })
 })
 
-test('definitions are retained if a retained path references them, or if no path references them', async () => {
+test('definitions of a remote document are kept if a path that is kept references them, or if no path references them', async () => {
   const spec = await specOf({
     paths: { '/apis/a/v1/x': pathOf('A'), '/apis/b/v1/x': pathOf('B') },
     definitions: { A: { properties: { inner: refTo('Inner') } }, B: {}, Inner: {}, Free: {} },

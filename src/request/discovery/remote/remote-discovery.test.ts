@@ -89,7 +89,7 @@ test('the version of an unreachable server is marked as stale and has no resourc
   assert.deepEqual(shownOf(discovery), {})
 })
 
-test('a failed request is retried even if the APIService does not change', async () => {
+test('a failed request for remote resources is retried even if the APIService does not change', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Error('connection refused')
   servers.set(remoteService('v1.stable.example.com'))

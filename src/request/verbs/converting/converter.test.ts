@@ -238,7 +238,7 @@ test('a retry after a failed conversion review contains only the objects of its 
     for (const item of items) assert.equal(item.peek().apiVersion, 'example.com/v2')
 })
 
-test('watches that send the same event within a short time share its frame', async () => {
+test('if several watches send the same converted event within a short time, they share its frame', async () => {
   const { converter } = setUp()
   const [item = assert.fail()] = await converter.items([itemOf('a', { revision: 7 })])
   const show = (type: 'ADDED' | 'MODIFIED'): Buffer => converter.frames.shown(type, 7, item).frame()

@@ -102,7 +102,7 @@ export type StyledDocument<T> = {
   readonly jsonOf: (item: T) => Buffer
   readonly hold: Styling['hold']
   readonly begin?: Buffer
-  /** Returns the bytes before an item. */
+  /** Returns the bytes that precede an item. */
   readonly before?: (isFirst: boolean, isCompact: boolean) => Buffer
   /** Bytes after an item that is sent as compact JSON. */
   readonly afterCompact?: Buffer

@@ -75,7 +75,7 @@ test('a request fails if the backend switches protocols although the request is 
   await assert.rejects(statusOf(backend.to), /101 Switching Protocols/)
 })
 
-test("if the backend resets its connection before the tunnel is joined, only the client's connection is closed", async () => {
+test("if the backend resets its connection before the tunnel is set up, only the client's connection is closed", async () => {
   let far: Socket | undefined
   using backend = await start((socket) => {
     far = socket

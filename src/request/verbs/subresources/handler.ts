@@ -36,7 +36,7 @@ export type SubresourceAccess = {
   readonly random: () => number
 }
 
-/** How to connect to kubelets. */
+/** Settings for connections to kubelets. */
 export type KubeletAccess = {
   /** Types of node addresses to use, in order of preference. */
   readonly addressTypes: readonly string[]
@@ -115,6 +115,6 @@ type AdmitOptions = {
   readonly operation: 'CREATE' | 'CONNECT'
   readonly isDryRun: boolean
   readonly access: Pick<WriteAccess, 'admission'>
-  /** The schema of the object. */
+  /** The schema of the object that admission receives. */
   readonly shape?: ObjectSchema
 }
