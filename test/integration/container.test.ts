@@ -29,7 +29,8 @@ class Workplace implements AsyncDisposable {
   readonly #env: NodeJS.ProcessEnv
 
   constructor(podman: string) {
-    for (const name of ['deploy', 'scripts']) symlinkSync(join(root, name), this.#in(name))
+    for (const name of ['deploy', 'node_modules', 'package.json', 'scripts'])
+      symlinkSync(join(root, name), this.#in(name))
     mkdirSync(this.#in('bin'))
     writeFileSync(this.#in('containers.conf'), configuration())
     const flags = `--storage-driver=vfs --root=${this.#in('storage')} --runroot=${this.#in('run')}`

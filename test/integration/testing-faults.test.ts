@@ -282,3 +282,42 @@ test('conflict applies only to requests that change an object', async () => {
   await assert.rejects(core.deleteNamespacedConfigMap({ namespace, name }), { code: 409 })
   assert.equal(fault.hits, 3)
 })
+
+test('a fault for an unknown resource is rejected, also in a fork that has not started', async () => {
+  await using cluster = await startCluster()
+  const teas = { verb: 'list', resource: 'teas.example.com' } as const
+  assert.throws(
+    () => cluster.faults.on(teas, { status: 503 }),
+    /create its CustomResourceDefinition/,
+  )
+  const body = {
+    metadata: { name: 'teas.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'teas', kind: 'Tea' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object' } },
+        },
+      ],
+    },
+  }
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)
+  cluster.faults.on(teas, { status: 503 })
+  await using fork = await cluster.fork()
+  fork.faults.on(teas, { status: 503 })
+  assert.throws(() => fork.faults.on({ resource: 'tea' }, { status: 503 }), /did you mean teas/)
+})
+
+test('an unknown option of startCluster is rejected', async () => {
+  const options: object = { flag: [] }
+  await assert.rejects(startCluster(options), {
+    name: 'TypeError',
+    message: 'startCluster has no option flag; did you mean flags?',
+  })
+})

@@ -18,6 +18,8 @@ import { ResourceTypes } from '../apply/resource-types.ts'
 import { apply, type ApplySource } from './apply.ts'
 import { boot, type BootedServer } from './boot.ts'
 import { checkNode } from './check-node.ts'
+import { checkOptions } from './check-options.ts'
+import type { AddedResources } from './check-resource.ts'
 import { offsetOf, TestClock } from './clock.ts'
 import { configure, type ConfigureOptions } from './configure.ts'
 import { Control } from './control.ts'
@@ -57,10 +59,11 @@ export type ClusterOptions = ConfigureOptions & {
 
 /**
  * Starts a cluster. When the promise resolves, the cluster is ready: the default namespaces, roles
- * and service accounts exist.
+ * and service accounts exist. Fails if an option is unknown.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   checkNode()
+  checkOptions(options, Object.keys(optionNames))
   const credentials = createCredentials()
   const config = configure(options, credentials)
   const offsetMs = options.now === undefined ? 0 : offsetOf(options.now)
@@ -81,6 +84,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     await cluster.stop()
     throw error
   }
+}
+
+const optionNames: Readonly<Record<keyof ClusterOptions, true>> = {
+  controllers: true,
+  flags: true,
+  log: true,
+  now: true,
+  servesControl: true,
 }
 
 /** Initial states of clusters, by their options. */
@@ -162,6 +173,7 @@ export class Cluster implements AsyncDisposable {
       root: rootOf(config.storage.prefix),
     })
     this.faults = new Faults({
+      addedResources: () => this.#addedResources(),
       freeze: () => this.#freeze(),
       onRefused: (...refused) => this.#history.refuse(...refused),
     })
@@ -422,6 +434,18 @@ export class Cluster implements AsyncDisposable {
       },
     }
     return state === undefined ? new MemoryEngine(options) : MemoryEngine.from(state, options)
+  }
+
+  #addedResources(): AddedResources {
+    const root = rootOf(this.#parts.config.storage.prefix)
+    const namesIn = (folder: string): string[] =>
+      this.#engine
+        .keysIn(`${root}${folder}/`)
+        .map((key) => key.slice(root.length + folder.length + 1))
+    return {
+      definitions: namesIn('apiextensions.k8s.io/customresourcedefinitions'),
+      apiServices: namesIn('apiregistration.k8s.io/apiservices'),
+    }
   }
 
   #onMoved(): void {

@@ -16,6 +16,7 @@ import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
 import { printError } from '../../request/discovery/print.ts'
 import { requestInfo } from '../../request/filters/request-info.ts'
 import { canMeet, checkEffect, checkMatch } from './check-fault.ts'
+import { type AddedResources, checkResource } from './check-resource.ts'
 import { cutFrames, type OpenWatch } from './cut-watch.ts'
 import { discard } from './discard.ts'
 import type { FaultEffect } from './fault-effect.ts'
@@ -26,6 +27,8 @@ import type { RefusedResponse } from './refusals.ts'
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
 
 export type FaultsOptions = {
+  /** Returns the resources that are not built in. */
+  readonly addedResources: () => AddedResources
   /**
    * Returns a server with a copy of the current state. The server starts with its first request.
    */
@@ -104,11 +107,13 @@ export class Faults {
 
   /**
    * Sets a fault for requests from now on. If several faults match a request, all delays apply, and
-   * then the first other fault. Fails if a field is unknown, of the wrong type, or out of range.
+   * then the first other fault. Fails if a field is unknown, of the wrong type, or out of range, or
+   * if the resource does not exist. Create a CustomResourceDefinition before a fault for it.
    */
   on(match: FaultMatch, effect: FaultEffect): Fault {
     checkMatch(match)
     checkEffect(effect, match)
+    if (match.resource !== undefined) checkResource(match.resource, this.#options.addedResources())
     const frozen = 'staleRead' in effect ? this.#options.freeze() : undefined
     const fault = new Fault(match, effect, { frozen, remove: (one) => this.#remove(one) })
     this.#set.add(fault)

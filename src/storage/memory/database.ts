@@ -129,6 +129,16 @@ export class MemoryDatabase {
     return this.#historyBytes
   }
 
+  /** Returns the keys with a prefix, in order. */
+  keysIn(prefix: string): Key[] {
+    const keys: Key[] = []
+    for (const [key, history] of this.#histories.entries(prefix)) {
+      if (!key.startsWith(prefix)) break
+      if (history.at(this.#revision) !== undefined) keys.push(key)
+    }
+    return keys
+  }
+
   /**
    * Reads the state at one revision, in slices. Writes can happen in the meantime, because versions
    * are immutable.

@@ -180,6 +180,11 @@ export class MemoryEngine implements Engine {
     return this.#database.get(key, revision)
   }
 
+  /** Returns the keys with a prefix, in order. It is synchronous, unlike `range`. */
+  keysIn(prefix: string): Key[] {
+    return this.#database.keysIn(prefix)
+  }
+
   /** Ends the leases that have expired because a test advanced the clock. */
   endDueLeases(): void {
     this.#endLeases()
