@@ -3,31 +3,70 @@
  * of a custom resource. Admission checks both early, but may take long afterwards. The write
  * therefore checks again, in one transaction, that they have not changed.
  */
+import { tooManyRequests } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { Item } from '../storage/cache/item.ts'
 import type { ObjectReader } from '../storage/cache/reader.ts'
 import type { Key, KeyRevision } from '../storage/engine.ts'
 import { isCode } from '../storage/errors.ts'
 import type { ObjectStore } from '../storage/store.ts'
 
 /**
- * Maximum number of attempts of a create, each with the latest parents. If all attempts fail, a
- * parent is being changed without pause.
+ * Number of attempts of a create, each with the latest parents. A parent that changes this often
+ * while one object is stored is being written without pause.
  */
 const TRIES = 10
+const RETRY_SECONDS = 1
 
 /** An object that must exist while another one is created. */
 export type Parent = {
   readonly key: Key
   readonly reader: Pick<ObjectReader, 'known' | 'get'>
-  /** Throws if an object must not be created now. `parent` is undefined if it does not exist. */
-  readonly check: (parent: KubeObject | undefined, verb: ParentVerb) => void
+  readonly states: ParentStates
+  /**
+   * Whether the parent is in the same database as the new object, so that one transaction can
+   * compare it. Otherwise its latest state is checked right before the write.
+   */
+  readonly isComparable: boolean
+  /** Throws if an object must not be created now. `state` is undefined if there is no parent. */
+  readonly check: (state: ParentState | undefined, verb: ParentVerb) => void
 }
+
+export type ParentState = { readonly uid: string; readonly isTerminating: boolean }
 
 /**
  * The verb of the request. 'update' stands for all requests that create an object only if it does
  * not exist.
  */
 export type ParentVerb = 'create' | 'update'
+
+/** Reads the state of parents once for each version, because parents can be large. */
+export class ParentStates {
+  readonly #isTerminating: (parent: KubeObject) => boolean
+  readonly #states = new WeakMap<Item, ParentState>()
+
+  constructor(isTerminating: (parent: KubeObject) => boolean) {
+    this.#isTerminating = isTerminating
+  }
+
+  /** Returns undefined if the parent must be decoded first and is large. */
+  known(item: Item): ParentState | undefined {
+    return this.#states.get(item) ?? (item.isLarge ? undefined : this.#read(item, item.peek()))
+  }
+
+  async read(item: Item): Promise<ParentState> {
+    return this.known(item) ?? this.#read(item, await item.peekInParts())
+  }
+
+  #read(item: Item, parent: KubeObject): ParentState {
+    const state = {
+      uid: parent.metadata.uid ?? '',
+      isTerminating: this.#isTerminating(parent),
+    }
+    this.#states.set(item, state)
+    return state
+  }
+}
 
 /** Wraps a store. `parentsOf` returns the parents of the object with a key. */
 export function withParents(
@@ -45,7 +84,8 @@ export function withParents(
         try {
           return await store.create(key, value, { ...options, unchanged })
         } catch (error) {
-          if (!isCode(error, 'conflict') || tries === TRIES) throw error
+          if (!isCode(error, 'conflict')) throw error
+          if (tries === TRIES) throw changesTooOften(error)
           unchanged = await latestRevisions(parents, 'create')
         }
       }
@@ -64,17 +104,28 @@ export function withParents(
   }
 }
 
+function changesTooOften(cause: unknown): Error {
+  const error = tooManyRequests(
+    'the namespace or the definition of the object changes too often to create the object: try again',
+    RETRY_SECONDS,
+  )
+  error.cause = cause
+  return error
+}
+
 /**
- * Returns the revisions of the cached parents. Returns undefined if one of them is not in the cache
- * or does not allow the create, because the cache may be outdated.
+ * Returns the revisions of the cached parents. Returns undefined if the latest parents must be
+ * read: a parent cannot be compared, is not in the cache, or does not allow the create, and the
+ * cache may be outdated.
  */
 function knownRevisions(parents: readonly Parent[], verb: ParentVerb): KeyRevision[] | undefined {
   const revisions: KeyRevision[] = []
-  for (const { key, reader, check } of parents) {
-    const item = reader.known()?.get(key)
-    if (item === undefined) return undefined
+  for (const { key, reader, states, isComparable, check } of parents) {
+    const item = isComparable ? reader.known()?.get(key) : undefined
+    const state = item && states.known(item)
+    if (item === undefined || state === undefined) return undefined
     try {
-      check(item.object(), verb)
+      check(state, verb)
     } catch {
       return undefined
     }
@@ -83,16 +134,16 @@ function knownRevisions(parents: readonly Parent[], verb: ParentVerb): KeyRevisi
   return revisions
 }
 
-/** Checks the latest parents, and returns their revisions. */
+/** Checks the latest parents, and returns the revisions of those that can be compared. */
 async function latestRevisions(
   parents: readonly Parent[],
   verb: ParentVerb,
 ): Promise<KeyRevision[]> {
   const revisions: KeyRevision[] = []
-  for (const { key, reader, check } of parents) {
+  for (const { key, reader, states, isComparable, check } of parents) {
     const { item } = await reader.get(key, 'latest')
-    check(item?.object(), verb)
-    revisions.push({ key, revision: item?.revision ?? 0 })
+    check(item && (await states.read(item)), verb)
+    if (isComparable) revisions.push({ key, revision: item?.revision ?? 0 })
   }
   return revisions
 }

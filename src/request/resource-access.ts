@@ -21,7 +21,7 @@ import { settledWire } from '../objects/codec/settled.ts'
 import type { YamlConverter } from '../objects/codec/yaml.ts'
 import type { Config } from '../config/config.ts'
 import type { RequestMetrics } from './filters/request-metrics.ts'
-import { type Parent, withParents } from './parents.ts'
+import { type Parent, ParentStates, withParents } from './parents.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { Allocator } from '../registry/allocations.ts'
 import { isTerminatingCrd } from '../registry/custom/crd.ts'
@@ -106,6 +106,8 @@ export class ResourceAccess {
   readonly #written = new WrittenMessages()
   readonly #printed = new PrintedCheck()
   readonly #heldSelectors = new HeldSelectors()
+  readonly #namespaceStates = new ParentStates(isTerminatingNamespace)
+  readonly #definitionStates = new ParentStates(isTerminatingCrd)
   /** Access by resource. This is a WeakMap, because custom resources can be deleted. */
   readonly #made = new WeakMap<Resource, Access>()
   readonly #retired = new WeakSet<Resource>()
@@ -291,13 +293,11 @@ export class ResourceAccess {
 
   /**
    * Returns the store of a resource. The store creates an object only while its namespace and its
-   * definition exist. Both are in the main database. For resources in another database, this is not
-   * checked, because a transaction cannot compare keys of two databases.
+   * definition exist.
    */
   #storeOf(resource: Resource, keys: ResourceKeys): ObjectStore {
     const { config, storage } = this.#options
     const store = storage.storeOf(resource)
-    if (!this.#isOfMain(resource)) return store
     const isChecked = resource.isNamespaced && config.admission.isOn('NamespaceLifecycle')
     const definition = this.#definitionOf(resource)
     if (!isChecked && definition === undefined) return store
@@ -315,9 +315,11 @@ export class ResourceAccess {
     return {
       key: keys.key(undefined, namespace),
       reader,
-      check: (object) => {
-        if (object === undefined) throw notFound(namespaces, namespace)
-        if (isTerminatingNamespace(object)) throw namespaceTerminating(resource, name, namespace)
+      states: this.#namespaceStates,
+      isComparable: this.#areTogether(resource, found),
+      check: (state) => {
+        if (state === undefined) throw notFound(namespaces, namespace)
+        if (state.isTerminating) throw namespaceTerminating(resource, name, namespace)
       },
     }
   }
@@ -332,13 +334,20 @@ export class ResourceAccess {
     return {
       key: keys.key(undefined, definition.name),
       reader,
-      check: (object, verb) => {
-        const isSame = object !== undefined && (object.metadata.uid ?? '') === definition.uid
+      states: this.#definitionStates,
+      isComparable: this.#areTogether(resource, found),
+      check: (state, verb) => {
         // As in kube-apiserver, a patch can create objects until the definition is gone.
-        const isOpen = isSame && (verb === 'update' || !isTerminatingCrd(object))
+        const isOpen = state?.uid === definition.uid && (verb === 'update' || !state.isTerminating)
         if (!isOpen) throw crdTerminating(resource)
       },
     }
+  }
+
+  /** Whether the objects of two resources are in the same database. */
+  #areTogether(one: Resource, other: Resource): boolean {
+    const { cacheOf } = this.#options.storage
+    return cacheOf(one) === cacheOf(other)
   }
 
   #specOf(resource: Resource, { prefix }: ResourceKeys): ResourceSpec {

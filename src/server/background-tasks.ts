@@ -98,7 +98,10 @@ function electedStarts(
     handle,
     registry,
     accessOf: readAccessOf,
-    hasReplicas: !isAlone && config.storage.store.kind === 'etcd',
+    // A transaction cannot compare a namespace with objects in another etcd. Writes in progress are
+    // then possible as with replicas.
+    hasReplicas:
+      config.storage.store.kind === 'etcd' && (!isAlone || config.storage.overrides.length > 0),
     election: {
       identity: isAlone ? undefined : `${hostname()}_${uid}`,
       holdsStore: config.storage.store.kind !== 'etcd',

@@ -104,6 +104,49 @@ test('a replica that was paused during a create stores nothing in a namespace th
   assert.doesNotMatch(text, /late/)
 })
 
+test('an object is not stored in another etcd than its namespace after the namespace is gone', async () => {
+  await using hook = await HoldingWebhook.start()
+  await using etcd = await startEtcd()
+  await using other = await startEtcd()
+  const args = [
+    '--controllers=namespace-controller',
+    `--etcd-servers-overrides=/events#${other.clientUrl}`,
+  ]
+  await using server = await startKeelson({ etcdUrl: etcd.clientUrl, args })
+  await using client = connect(server.url)
+  await send(client, 'POST', namespaces, named('Namespace', 'n'))
+  const ofEvents = { operation: 'CREATE', resource: 'events' } as const
+  await send(client, 'POST', webhookConfigurations, hook.configuration(ofEvents))
+  const path = `${namespaces}/n/events`
+  const event = { ...named('Event', 'late'), involvedObject: { namespace: 'n' } }
+  const creating = client.call({ method: 'POST', path, body: event })
+  await hook.held
+  await send(client, 'DELETE', `${namespaces}/n`)
+  const isGone = async (): Promise<boolean> =>
+    (await client.call({ path: `${namespaces}/n` })).status === 404
+  await until(isGone, 'the namespace is gone')
+  hook.release()
+  assert.equal((await creating).status, 404)
+  assert.doesNotMatch((await client.call({ path })).text, /late/)
+})
+
+test('objects can be created if namespaces and definitions are in another etcd', async () => {
+  await using etcd = await startEtcd()
+  await using other = await startEtcd()
+  const overridden = ['/namespaces', 'apiextensions.k8s.io/customresourcedefinitions']
+  const overrides = overridden.map((resource) => `${resource}#${other.clientUrl}`).join(',')
+  const args = [`--etcd-servers-overrides=${overrides}`]
+  await using server = await startKeelson({ etcdUrl: etcd.clientUrl, args })
+  await using client = connect(server.url)
+  await send(client, 'POST', namespaces, named('Namespace', 'n'))
+  await send(client, 'POST', `${namespaces}/n/configmaps`, named('ConfigMap', 'c'))
+  await send(client, 'POST', definitions, definition)
+  const isServed = async (): Promise<boolean> => (await client.call({ path: boxes })).status === 200
+  await until(isServed, 'the definition is served')
+  const box = { apiVersion: 'example.com/v1', kind: 'Box', metadata: { name: 'b' } }
+  await send(client, 'POST', boxes, box)
+})
+
 function connect(url: string): Client {
   const client = clients['HTTP/2']?.(url)
   assert.ok(client)

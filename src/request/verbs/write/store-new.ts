@@ -22,7 +22,7 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
   if (options.isDryRun) {
     const { item } = await access.reader.get(key, 'latest')
     if (item !== undefined)
-      throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
+      throw alreadyExists(resource, name, { isTerminating: isMarked(await item.peekInParts()) })
     return shownLarge(request, await readBack(object, { request, resource, access }))
   }
   if (
@@ -59,7 +59,7 @@ async function existing({ request, access }: Write, name: string, key: Key): Pro
   let isTerminating = false
   try {
     const { item } = await access.reader.get(key, 'latest')
-    isTerminating = item !== undefined && isMarked(item.object())
+    isTerminating = item !== undefined && isMarked(await item.peekInParts())
   } catch (error) {
     if (!isCode(error, 'corrupt') && !isCode(error, 'sealed')) throw error
   }

@@ -18,7 +18,7 @@ import { Metrics } from '../../../../src/lib/telemetry/metrics.ts'
 import { Restores } from '../../../../src/lib/concurrency/restores.ts'
 import { sleep } from '../../../../src/lib/time/timers.ts'
 import { Registry } from '../../../../src/registry/registry.ts'
-import type { Parent } from '../../../../src/request/parents.ts'
+import { type Parent, ParentStates } from '../../../../src/request/parents.ts'
 import { StorageError } from '../../../../src/storage/errors.ts'
 import type { Commit } from '../../../../src/storage/local-feed-stream.ts'
 import { type EngineState, MemoryEngine } from '../../../../src/storage/memory/memory-engine.ts'
@@ -59,6 +59,7 @@ export class RestoreSimulation {
   readonly #replica: SimReplica
   readonly #plane: JsonControlPlane
   readonly #registry = new Registry([namespaces, configMaps, secrets])
+  readonly #namespaceStates = new ParentStates((namespace) => isEnding(namespace))
   readonly #judge: RestoreJudge
   readonly #stopping = new AbortController()
   /** State of an informer: UIDs of ConfigMaps by key. */
@@ -237,12 +238,8 @@ export class RestoreSimulation {
       uid: `uid-${++this.#uids}`,
       ownerReferences: this.#owners(namespace, random),
     }
-    const check: Parent['check'] = (object) => {
-      if (object === undefined || isEnding(object))
-        throw new StorageError('missing', 'the namespace is being deleted')
-    }
     await this.#plane.create(resource, { apiVersion: 'v1', kind: resource.kind, metadata }, [
-      { key, reader, check },
+      { key, reader, states: this.#namespaceStates, isComparable: true, check: checkNamespace },
     ])
   }
 
@@ -401,3 +398,8 @@ const shown = (objects: Iterable<readonly [string, KubeObject]>): string =>
 
 const isEnding = (object: KubeObject | undefined): boolean =>
   object?.metadata.deletionTimestamp !== undefined
+
+const checkNamespace: Parent['check'] = (state) => {
+  if (state?.isTerminating !== false)
+    throw new StorageError('missing', 'the namespace is being deleted')
+}

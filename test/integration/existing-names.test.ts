@@ -1,0 +1,26 @@
+/** Tests creates with names that large objects have. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startCluster } from '../../src/entry/testing/index.ts'
+import { bestLongestTurnMs } from '../support/harness/turns.ts'
+
+const path = '/api/v1/namespaces/default/configmaps'
+
+test('creates with the names of large objects do not block the event loop', async () => {
+  await using cluster = await startCluster()
+  const data = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`key-${n}`, 'v']))
+  const create = (name: string, more = {}): Promise<{ readonly status: number }> =>
+    cluster.request({
+      method: 'POST',
+      path,
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, ...more },
+    })
+  // The cache does not keep several decoded objects of this size.
+  const names = ['a', 'b', 'c']
+  for (const name of names) assert.equal((await create(name, { data })).status, 201)
+  const longestMs = await bestLongestTurnMs(async () => {
+    const creating = Array.from({ length: 20 }, (_, n) => create(names[n % names.length] ?? 'a'))
+    for (const { status } of await Promise.all(creating)) assert.equal(status, 409)
+  })
+  assert.ok(longestMs < 50, `${longestMs} ms`)
+})
