@@ -241,7 +241,7 @@ export type ApiResponse = {
       readonly isRelayed?: boolean
     }
   | {
-      /** Status 101, with the headers of the new protocol. */
+      /** The status is 101, and the headers describe the new protocol. */
       readonly status: number
       readonly headers: Headers
       /**

@@ -35,7 +35,7 @@ export type AdmissionConfig = {
   readonly podSecurity: PodSecurityConfiguration
   readonly limitedResources: readonly LimitedResource[]
   readonly eventLimits: readonly EventLimit[]
-  /** If null, the plugin does not run. */
+  /** Configuration of the image policy webhook. If null, the plugin does not run. */
   readonly imagePolicyWebhook: ImagePolicyWebhook | null
   readonly podNodeSelectors: PodNodeSelectors
   readonly podTolerations: PodTolerations

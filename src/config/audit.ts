@@ -9,7 +9,7 @@ import { readFlagBytes } from './flag-file.ts'
 import type { Values } from './values.ts'
 
 export type AuditConfig = {
-  /** If null, no events are recorded, even if backends are configured. */
+  /** The audit policy. If null, no events are recorded, even if backends are configured. */
   readonly policy: AuditPolicy | null
   readonly log: AuditLog | null
   readonly webhook: AuditWebhook | null
@@ -17,7 +17,7 @@ export type AuditConfig = {
 
 type Backend = {
   readonly mode: AuditMode
-  /** If null, events are not truncated. */
+  /** Size limits above which events are truncated. If null, events are not truncated. */
   readonly truncate: { readonly batchBytesMax: number; readonly eventBytesMax: number } | null
 }
 

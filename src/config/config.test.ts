@@ -36,7 +36,7 @@ const severalFlags = [
   `--token-auth-file=${tokensPath}`,
   '--allow-privileged',
   '--authorization-mode=Node,RBAC',
-  // These flags are set to their default values.
+  // The values of these flags are also their defaults.
   '--profiling',
   '--goaway-chance=0',
 ]

@@ -44,7 +44,7 @@ import { Values } from './values.ts'
 
 /** Configuration of the storage: where objects are stored, and in which encoding. */
 export type StorageConfig = EtcdConfig & {
-  /** If null, data in the database is not encrypted. */
+  /** Configuration of encryption at rest. If null, data in the database is not encrypted. */
   readonly encryption: EncryptionConfig | null
   readonly eventTtlSeconds: number
   /** Interval at which the size of the database is queried. 0 means never. */
@@ -112,7 +112,7 @@ export type RequestConfig = FlowControlConfig &
 /** Configuration of client authentication. */
 export type IdentityConfig = AuthenticationConfig & {
   readonly tokens: readonly TokenEntry[]
-  /** If null, service account tokens are not supported. */
+  /** Configuration of service account tokens. If null, they are not supported. */
   readonly serviceAccounts: ServiceAccounts | null
   /**
    * CA certificates that verify client certificates, in PEM format. If null, client certificates
@@ -138,7 +138,7 @@ export type ControllersConfig = {
 export type TelemetryConfig = {
   readonly audit: AuditConfig
   readonly metrics: MetricChoice
-  /** If null, no requests are traced. */
+  /** Configuration of tracing. If null, no requests are traced. */
   readonly tracing: TracingConfig | null
   readonly logging: {
     readonly format: 'text' | 'json' | 'auto'

@@ -16,8 +16,8 @@ runWithCodeCache(
   { file, id: PROGRAM_ID, storeThread: startStoreThread() },
   cacheFolder(process.env),
 )
-// This changes the V8 flags, so call it only after the program has started. Node's own modules are
-// compiled with the original flags, and compiling them again would take 5 MB.
+// This call changes the V8 flags, so it must come after the program has started. Node's own modules
+// are compiled with the original flags, and compiling them again would take 5 MB.
 if (process.argv[2] === 'dev') optimizeWhenUsed()
 
 /**

@@ -77,8 +77,8 @@ function answerOf(
 }
 
 /**
- * Serves a document. As in kube-apiserver, the audit log records discovery documents as JSON. It
- * does so even if the client accepts another media type.
+ * Serves a document. As in kube-apiserver, the audit log records discovery documents as JSON, even
+ * if the client accepts another media type.
  */
 async function document(
   { request, context, audited }: RequestLifecycle,

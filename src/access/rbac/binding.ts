@@ -19,7 +19,7 @@ export type Subject = {
 
 export type Binding = {
   readonly name: string
-  /** Empty for a ClusterRoleBinding. */
+  /** The namespace of a RoleBinding. Empty for a ClusterRoleBinding. */
   readonly namespace: string
   /**
    * The role. The API accepts only Role and ClusterRole; another kind can only be written directly

@@ -18,7 +18,7 @@ const STEP_ENTRIES = 256
 
 type TextLookup = TextList | Set<string>
 
-/** The part of merged rules that applies to each of their resources. */
+/** The permissions that merged rules grant for each of their resources. */
 type Grant = {
   readonly verbs: TextLookup
   readonly apiGroups: TextLookup

@@ -38,7 +38,10 @@ export class ComparedEntries {
   #stored = 0
   #stepEnd = STEP_ENTRIES
 
-  /** `reserve` is called to reserve memory. It throws if there is not enough memory. */
+  /**
+   * Creates a counter. `reserve` is called to reserve memory. It throws if there is not enough
+   * memory.
+   */
   constructor(max: number, reserve: (bytes: number) => void) {
     this.#max = max
     this.#reserve = reserve

@@ -36,7 +36,10 @@ const AUTHENTICATORS_MAX = 64
 
 export type AuthenticationConfiguration = {
   readonly jwt: readonly JwtAuthenticator[]
-  /** If null, the file does not configure anonymous requests, and --anonymous-auth applies. */
+  /**
+   * Configuration of anonymous requests. If null, the file does not configure them, and
+   * --anonymous-auth applies.
+   */
   readonly anonymous: AnonymousConfiguration | null
 }
 

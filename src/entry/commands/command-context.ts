@@ -59,7 +59,7 @@ export type Stopping = {
   /** Aborted by the first signal, so that the command skips the steps that have not started yet. */
   readonly signal: AbortSignal
   stopWith(stop: () => Promise<void>): void
-  /** Also stops the command when the terminal is closed. */
+  /** Lets the command also stop when the terminal is closed. */
   stopOnHangup(): void
 }
 

@@ -26,8 +26,8 @@ export class Signals implements Stopping {
   }
 
   /**
-   * Also stops on SIGHUP. A closing shell and the kernel may both send one, so a second SIGHUP does
-   * not force an exit.
+   * Lets SIGHUP also stop the server. A closing shell and the kernel may both send SIGHUP, so a
+   * second one does not force an exit.
    */
   stopOnHangup(): void {
     process.on('SIGHUP', () => {

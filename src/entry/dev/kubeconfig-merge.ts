@@ -360,8 +360,9 @@ function copyOwnership(draft: number, file: string): void {
 }
 
 /**
- * Changes the owner and the group. Returns false if this user is not allowed to do so, if a
- * container does not know the owner or the group, or if the file system does not support owners.
+ * Changes the owner and the group. Returns false in three cases: this user is not allowed to change
+ * them, a container does not know the owner or the group, or the file system does not support
+ * owners.
  */
 function changeOwner(file: number, uid: number, gid: number): boolean {
   try {

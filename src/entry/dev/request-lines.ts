@@ -53,7 +53,10 @@ export type AnsweredRequest = {
   readonly path: string
   readonly status: number
   readonly ms: number
-  /** Undefined if the request was rejected before its context was created. */
+  /**
+   * The context of the request. Undefined if the request was rejected before its context was
+   * created.
+   */
   readonly context: Pick<RequestContext, 'knownUser' | 'info'> | undefined
 }
 

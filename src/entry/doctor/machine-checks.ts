@@ -72,11 +72,14 @@ export type FolderState = {
   /** The folder itself, or the nearest parent that exists. */
   readonly existing: string
   readonly isWritable: boolean
-  /** Undefined if the file system does not report it. */
+  /** Free space in bytes. Undefined if the file system does not report it. */
   readonly freeBytes: number | undefined
 }
 
-/** `flag` is the setting with which the user chooses another folder. */
+/**
+ * Checks a folder in which the server stores data. `flag` is the setting with which the user
+ * chooses another folder.
+ */
 export function checkFolder(name: string, folder: FolderState, flag: string): Check {
   const { path, existing, isWritable, freeBytes } = folder
   const isMissing = path !== existing
@@ -101,7 +104,10 @@ export function checkCache(folder: string | undefined): Check {
   return { name, level: 'warning', value: 'none', action }
 }
 
-/** `unlimited` is the plan that the memory alone would allow. */
+/**
+ * Checks the limit on open files. `unlimited` is the plan that the memory would allow without this
+ * limit.
+ */
 export function checkOpenFiles(filesMax: number, plan: MemoryPlan, unlimited: MemoryPlan): Check {
   const name = 'open files'
   const limit = filesMax > Number.MAX_SAFE_INTEGER ? 'no limit' : `at most ${filesMax}`
@@ -140,7 +146,10 @@ export function checkCpus(count: number): Check {
   return { name, level: 'warning', value: `${count}`, action }
 }
 
-/** `aheadMs` is how far the clock is ahead of etcd's. Undefined if it is not known. */
+/**
+ * Checks the clock. `aheadMs` is how far the clock is ahead of etcd's. It is undefined if this is
+ * not known.
+ */
 export function checkClock(nowMs: number, aheadMs: number | undefined): Check {
   const name = 'clock'
   const time = new Date(nowMs).toISOString()

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { replaceStandIn, standInAnswer } from './stand-in.ts'
 
 /**
- * Returns the flags after the replacement. `answer` handles the requests to the server that
- * --etcd-servers names.
+ * Returns the result of `replaceStandIn` if --etcd-servers names a server that handles requests
+ * with `answer`.
  */
 async function replaced(answer: RequestListener): Promise<readonly string[]> {
   const server = createServer(answer).listen(0, '127.0.0.1')

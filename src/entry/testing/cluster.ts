@@ -101,7 +101,7 @@ type ClusterState = {
   readonly options: ClusterOptions
   readonly config: Config
   readonly credentials: Credentials
-  /** Undefined if the cluster starts without objects. */
+  /** The initial state. Undefined if the cluster starts without objects. */
   readonly state: EngineState | undefined
   /** Whether the cluster is not a fork. */
   readonly isOrigin: boolean

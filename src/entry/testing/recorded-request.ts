@@ -47,7 +47,7 @@ export type HistoryFilter = {
   readonly after?: string
 }
 
-/** The part of a recorded request that is the same for all of its writes. */
+/** Fields of a recorded request that are the same for all writes of the request. */
 export type RequestSender = Pick<
   RecordedRequest,
   'verb' | 'subresource' | 'source' | 'user' | 'userAgent' | 'fieldManager'

@@ -14,8 +14,8 @@ export class ClientCertificate {
   #current: RemoteTls['client']
 
   /**
-   * `files` is null if no certificate is configured. If the files cannot be used yet, this is
-   * logged, and no certificate is presented.
+   * Reads the certificate. `files` is null if no certificate is configured. If the files cannot be
+   * used yet, this is logged, and no certificate is presented.
    */
   constructor(files: Files | null, log: Log) {
     if (files === null) return

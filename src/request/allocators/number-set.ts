@@ -42,8 +42,8 @@ export class NumberSet {
   #spare: Buffer | undefined
 
   /**
-   * `stored` is the result of an earlier call of `stored()`; numbers beyond the range are dropped.
-   * `random` returns random numbers in the range [0, 1).
+   * Creates a set. `stored` is the result of an earlier call of `stored()`; numbers beyond the
+   * range are dropped. `random` returns random numbers in the range [0, 1).
    */
   constructor(range: NumberRange, stored: Buffer, random: () => number) {
     this.#range = range

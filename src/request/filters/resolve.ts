@@ -66,7 +66,7 @@ type ResourceTarget = {
 
 /**
  * Finds the target of a path. The path consists of at most `plural/name/subresource`, optionally
- * after `namespaces/x`. After `proxy`, the rest is the path on the proxied server.
+ * after `namespaces/x`. The segments after `proxy` are the path on the proxied server.
  */
 function findPlace(
   { group, version, segments }: ResourceInfo,

@@ -47,9 +47,12 @@ export type FlowRule = {
 }
 
 type Subject =
-  /** An undefined `name` means every user. */
+  /** Matches a user or a group. An undefined `name` matches every user. */
   | { readonly kind: 'User' | 'Group'; readonly name: string | undefined }
-  /** `prefix` is the prefix of the user names of all ServiceAccounts in a namespace. */
+  /**
+   * Matches ServiceAccounts. `prefix` is the prefix of the user names of all ServiceAccounts in a
+   * namespace.
+   */
   | { readonly kind: 'accounts'; readonly prefix: string }
 
 /** A set of names. Undefined means that all names match. */

@@ -69,7 +69,7 @@ export class Exporter implements AsyncDisposable {
   #hasFailed = false
   #hasUnencodable = false
 
-  /** `endpoint` is a target in gRPC's syntax. */
+  /** Creates an exporter. `endpoint` is the address of the collector in gRPC's syntax. */
   constructor(endpoint: string, options: ExporterOptions) {
     const { clock, log, metrics, dial } = options
     this.#options = options

@@ -77,7 +77,7 @@ export type StorageAccess = {
   readonly readBack?: (stored: Buffer) => Promise<KubeObject>
 }
 
-/** The other versions of the resource. */
+/** Access to the other versions of the resource. */
 export type VersionAccess = {
   /**
    * Returns the resource in another version of its group. Undefined if that version does not exist.

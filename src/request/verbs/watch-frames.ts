@@ -165,7 +165,7 @@ type EncodedEvents = {
 /** Encodes events. Returns undefined if one of the events cannot be represented. */
 function encode(events: readonly WatchEvent[], framing: Framing): EncodedEvents | undefined {
   const frames: Buffer[] = []
-  /** Undefined as long as each event has been sent as a single buffer. */
+  /** The length of each event's frame. Undefined as long as each event is a single buffer. */
   let counted: { readonly length: number }[] | undefined
   let unsharedBytes = 0
   for (const event of events) {

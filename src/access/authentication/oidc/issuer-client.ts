@@ -39,7 +39,10 @@ export class IssuerClient implements Disposable {
   readonly #timers: Pick<Timers, 'after'>
   readonly #ended = new AbortController()
 
-  /** `certificateAuthority` is a PEM bundle; an empty string means the system's trust store. */
+  /**
+   * Creates a client. `certificateAuthority` is a PEM bundle; an empty string means the system's
+   * trust store.
+   */
   constructor(certificateAuthority: string, timers: Pick<Timers, 'after'>) {
     const ca =
       certificateAuthority === ''

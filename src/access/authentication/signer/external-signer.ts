@@ -43,8 +43,8 @@ export class ExternalSigner implements Disposable {
   readonly #metrics: SignerMetrics
 
   /**
-   * `path` is the path of the socket. A path that begins with `@` is a name in the abstract socket
-   * namespace.
+   * Creates a client for the signer. `path` is the path of its socket. A path that begins with `@`
+   * is a name in the abstract socket namespace.
    */
   constructor(path: string, { time, log, metrics }: ExternalSignerOptions) {
     this.#time = time

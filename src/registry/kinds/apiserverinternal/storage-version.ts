@@ -29,7 +29,8 @@ export const storageVersionRules: KindRules = {
   strategy: { needsResourceVersion: true, statusKeeps: 'metadata' },
   checkName,
   validate: validateStatus,
-  // Only the status can change, and only through /status.
+  // An update of the object itself needs no validation, because only the status can change, and
+  // only through /status.
   validateUpdate: () => [],
   status: { validateUpdate: validateStatus },
 }

@@ -80,7 +80,10 @@ function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   })
 }
 
-/** Copies dataSource to dataSourceRef, or vice versa, so that both have the same value. */
+/**
+ * Copies dataSource to dataSourceRef, or dataSourceRef to dataSource, so that both have the same
+ * value.
+ */
 function withBothSources(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const { dataSource, dataSourceRef } = spec

@@ -65,8 +65,8 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
 ]
 
 /**
- * Copies `serviceAccountName` to the deprecated field `serviceAccount`, or vice versa.
- * serviceAccountName takes precedence.
+ * Gives `serviceAccountName` and the deprecated field `serviceAccount` the same value. If both are
+ * set, `serviceAccountName` takes precedence.
  */
 function mirrorAccount(spec: Fields): Fields {
   const account = spec['serviceAccountName'] ?? spec['serviceAccount']

@@ -158,8 +158,8 @@ function validateStatus({ status }: KubeObject): FieldFault[] {
 }
 
 /**
- * Requires that the annotation and the field agree. This applies only on create, because stored
- * objects can have different values.
+ * Requires that the annotation and the field for the ingress class agree. This applies only on
+ * create, because stored objects can have different values.
  */
 function validateClassAnnotation({ metadata, spec }: KubeObject): FieldFault[] {
   const annotated = metadata.annotations?.[classAnnotation]

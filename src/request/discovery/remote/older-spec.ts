@@ -15,9 +15,9 @@ const PARTS_MAX = 10_000
 
 /** A path, a definition or a parameter. */
 export type OlderPart = {
-  /** The part as JSON. */
+  /** The path, definition or parameter as JSON. */
   readonly text: string
-  /** The references in the part. */
+  /** The references in the JSON to definitions and parameters. */
   readonly refs: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** The parts of this server's documents that come from remote servers. */
+/** Access to the parts of this server's documents that come from remote servers. */
 import type { RequestContext } from '../../../api/context.ts'
 import type { ApiRequest, ApiResponse } from '../../../api/request.ts'
 import type { RemoteDiscovery } from './remote-discovery.ts'

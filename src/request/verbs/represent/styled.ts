@@ -27,8 +27,8 @@ import type { Body } from './representation.ts'
  */
 const STYLED_TIMES_MAX = 10
 /**
- * Objects whose length in a style does not exceed this are always sent in the style, regardless of
- * the length of their compact JSON.
+ * An object is always sent in the style if its length in the style is at most this number of bytes,
+ * regardless of the length of its compact JSON.
  */
 const STYLED_BYTES_MIN = 64 << 10
 /**

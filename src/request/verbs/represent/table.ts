@@ -20,7 +20,7 @@ import { contentHeaders } from './headers.ts'
 import type { Body, Representation } from './representation.ts'
 import { isPlain, plain, styled, styledDocument, styledList, type Styling } from './styled.ts'
 
-/** The part of the object that its row contains. */
+/** How much of an object its row contains: nothing, its metadata, or the whole object. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object'
 
 /**

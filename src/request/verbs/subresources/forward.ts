@@ -70,8 +70,8 @@ export async function forward(
 }
 
 /**
- * `hasBody` is true if the request has a body, or if it might have one because its end has not been
- * read.
+ * An outgoing request. `hasBody` is true if the request has a body, or if it might have one because
+ * its end has not been read.
  */
 type OutgoingRequest = { outgoing?: ClientRequest; hasBody: boolean }
 
