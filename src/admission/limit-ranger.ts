@@ -13,6 +13,7 @@ import {
   textOf,
 } from '../api/object.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
+import { eachItem, mapEach } from '../lib/scheduling/parts.ts'
 import { Slices } from '../lib/scheduling/slices.ts'
 import { readResourceList } from '../api/resource-list.ts'
 import { podResources } from '../registry/pod-resources.ts'
@@ -39,21 +40,25 @@ export function createLimitRanger(
     name: 'LimitRanger',
     resources: new Set(['pods', 'persistentvolumeclaims']),
     mutate: async (attributes) => {
-      const { object, namespace } = attributes
+      const { object, namespace, context } = attributes
       if (object === undefined || !isLimited(attributes) || attributes.resource.plural !== 'pods')
         return object
       let pod = object
       const refuse = (why: string): Error => refusal(attributes, why)
-      for (const range of await readRanges(namespace))
-        pod = withDefaults(pod, limitsOf(range), refuse)
+      for (const range of await readRanges(namespace)) {
+        const before = pod
+        pod = await context.divide(() => withDefaults(before, limitsOf(range), refuse))
+      }
       return pod
     },
     validate: async (attributes) => {
-      const { object, namespace } = attributes
+      const { object, namespace, context } = attributes
       if (object === undefined || !isLimited(attributes)) return
       const ranges = await readRanges(namespace)
-      const demands =
-        attributes.resource.plural === 'pods' ? podDemands(object, isOwn) : [claimDemand(object)]
+      if (ranges.length === 0) return
+      const demands = await context.divide(() =>
+        attributes.resource.plural === 'pods' ? podDemands(object, isOwn) : [claimDemand(object)],
+      )
       // As in kube-apiserver, only the violations of the first LimitRange that rejects the object
       // are reported.
       for (const range of ranges) {
@@ -128,38 +133,49 @@ function withDefaults(
     limits: joined(ofContainers.map((limit) => fieldsOf(limit['default']))),
   }
   const spec = fieldsOf(pod['spec'])
-  const said: string[] = []
-  const filled = (list: string, word: string): Fields =>
-    spec[list] === undefined
-      ? {}
-      : {
-          [list]: itemsOf(spec[list]).map((container) =>
-            withAmounts(container, defaults, word, said),
-          ),
-        }
   const amounts = Object.keys(defaults.requests).length + Object.keys(defaults.limits).length
   const count = itemsOf(spec['containers']).length + itemsOf(spec['initContainers']).length
   if (amounts * count > FILLED_MAX)
     throw refuse(`limit ranges set too many defaults: ${amounts} in each of ${count} containers`)
-  const containers = {
-    ...filled('containers', 'container'),
-    ...filled('initContainers', 'init container'),
-  }
+  if (amounts === 0) return pod
+  const usual = withDefaultsIn(spec, 'containers', { defaults, word: 'container' })
+  const init = withDefaultsIn(spec, 'initContainers', { defaults, word: 'init container' })
+  const said = [...usual.said, ...init.said]
   if (said.length === 0) return pod
   const annotations = {
     ...pod.metadata.annotations,
     [annotation]: `LimitRanger plugin set: ${said.join('; ')}`,
   }
-  return { ...pod, metadata: { ...pod.metadata, annotations }, spec: { ...spec, ...containers } }
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, annotations },
+    spec: { ...spec, ...usual.list, ...init.list },
+  }
+}
+
+type Defaults = { readonly requests: Fields; readonly limits: Fields }
+type DefaultOptions = { readonly defaults: Defaults; readonly word: string }
+
+/** Returns a list of containers with the defaults, and a description of the defaults. */
+function withDefaultsIn(
+  spec: Fields,
+  name: string,
+  { defaults, word }: DefaultOptions,
+): { readonly list: Fields; readonly said: readonly string[] } {
+  const { containers, said } = eachItem(
+    'containers with defaults',
+    itemsOf(spec[name]),
+    (): { containers: Fields[]; said: string[] } => ({ containers: [], said: [] }),
+    (filled, container) => {
+      filled.containers.push(withAmounts(container, defaults, word, filled.said))
+      return true
+    },
+  )
+  return { list: spec[name] === undefined ? {} : { [name]: containers }, said }
 }
 
 /** Sets missing requests and limits of a container, and appends a description of them to `said`. */
-function withAmounts(
-  container: Fields,
-  defaults: { readonly requests: Fields; readonly limits: Fields },
-  word: string,
-  said: string[],
-): Fields {
+function withAmounts(container: Fields, defaults: Defaults, word: string, said: string[]): Fields {
   const resources = fieldsOf(container['resources'])
   const filled: { [amounts: string]: Fields } = {}
   for (const amounts of ['requests', 'limits'] as const) {
@@ -181,7 +197,7 @@ function podDemands({ spec }: KubeObject, isOwn: (name: string) => boolean): Dem
   const fields = fieldsOf(spec)
   const containers = ['containers', 'initContainers'].flatMap((list) => itemsOf(fields[list]))
   return [
-    ...containers.map(({ resources }) => ({
+    ...mapEach('demands of containers', containers, ({ resources }) => ({
       type: 'Container',
       requests: readResourceList(fieldsOf(resources)['requests']),
       limits: readResourceList(fieldsOf(resources)['limits']),

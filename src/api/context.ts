@@ -3,6 +3,7 @@
  * collected for the response (warnings) and for the audit log (annotations). Most requests use few
  * of these fields, so expensive ones are created on first use.
  */
+import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import { assert } from '../lib/errors.ts'
 import { inParts } from '../lib/scheduling/parts.ts'
 import { runningWork, type Work } from '../lib/scheduling/running-work.ts'
@@ -239,6 +240,11 @@ export class RequestContext implements Work {
       return work()
     }
     return inParts(step, this.slices)
+  }
+
+  /** Runs a step of the request. If the request works on a large object, the step is divided. */
+  divide<T>(work: () => T): MaybePromise<T> {
+    return this.isLarge ? this.inParts(work) : work()
   }
 
   /**

@@ -1,7 +1,8 @@
 /** Computes the requests and limits of a Pod as a whole. */
 import { type Fields, fieldsOf, itemsOf } from '../api/object.ts'
+import { addQuantities, compareQuantities, type Quantity } from '../api/quantity.ts'
 import { largest, readResourceList, type ResourceList, sum } from '../api/resource-list.ts'
-import { eachItem, mapEach } from '../lib/scheduling/parts.ts'
+import { eachItem } from '../lib/scheduling/parts.ts'
 import { isHugePages } from './rules/resources.ts'
 
 export type Amounts = 'requests' | 'limits'
@@ -31,23 +32,56 @@ export function aggregateResources(
     itemsOf(spec['initContainers']),
     noAmounts,
     (found, container) => {
-      const together = sum([found.sidecars, amountsOf(container, amounts)])
-      if (container['restartPolicy'] === 'Always') found.sidecars = together
-      found.alone = largest([found.alone, together])
+      addInitContainer(
+        found,
+        amountsOf(container, amounts),
+        container['restartPolicy'] === 'Always',
+      )
       return true
     },
   )
-  const containers = itemsOf(spec['containers'])
-  const own = mapEach('amounts of containers', containers, (container) =>
-    amountsOf(container, amounts),
+  const together = eachItem(
+    'amounts of containers',
+    itemsOf(spec['containers']),
+    newTotal,
+    (total, container) => {
+      for (const [name, amount] of amountsOf(container, amounts)) addTo(total, name, amount)
+      return true
+    },
   )
-  return largest([sum([...own, init.sidecars]), init.alone])
+  return largest([sum([together, init.sidecars]), init.alone])
 }
 
-const noAmounts = (): { sidecars: ResourceList; alone: ResourceList } => ({
-  sidecars: new Map(),
-  alone: new Map(),
-})
+type Total = Map<string, Quantity>
+
+/**
+ * Totals of the init containers: that of the sidecars, and the largest quantity that an init
+ * container needs together with the sidecars before it.
+ */
+type InitTotals = { readonly sidecars: Total; readonly alone: Total }
+
+const newTotal = (): Total => new Map()
+const noAmounts = (): InitTotals => ({ sidecars: newTotal(), alone: newTotal() })
+
+/** Visits only the resources of the container, because the totals of all others do not change. */
+function addInitContainer(
+  { sidecars, alone }: InitTotals,
+  own: ResourceList,
+  isSidecar: boolean,
+): void {
+  for (const [name, amount] of own) {
+    const before = sidecars.get(name)
+    const together = before === undefined ? amount : addQuantities(before, amount)
+    if (isSidecar) sidecars.set(name, together)
+    const most = alone.get(name)
+    if (most === undefined || compareQuantities(together, most) > 0) alone.set(name, together)
+  }
+}
+
+function addTo(total: Total, name: string, amount: Quantity): void {
+  const known = total.get(name)
+  total.set(name, known === undefined ? amount : addQuantities(known, amount))
+}
 
 /**
  * Returns the total for a Pod. Pod-level quantities take precedence for the resources that `isOwn`

@@ -1,7 +1,6 @@
 /** Computes the QoS class of a Pod from its requests and limits. The class affects eviction. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
-  entriesOf,
   type Fields,
   fieldsOf,
   itemsOf,
@@ -10,6 +9,7 @@ import {
   textOf,
 } from '../../../../api/object.ts'
 import { nanosOf } from '../../../../api/quantity.ts'
+import { eachItem } from '../../../../lib/scheduling/parts.ts'
 import { saysItself } from './pod-level.ts'
 
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed'
@@ -27,30 +27,35 @@ export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   const askers = saysItself(spec, gates)
     ? [spec]
     : ['initContainers', 'containers'].flatMap((list) => itemsOf(spec[list]))
-  const amounts = askers.map(({ resources }) => {
-    const { limits, requests } = fieldsOf(resources)
-    return { limits: computeOf(limits), requests: computeOf(requests) }
-  })
-  if (amounts.every(({ limits, requests }) => limits.size === 0 && requests.size === 0))
-    return 'BestEffort'
-  const isGuaranteed = amounts.every(
-    ({ limits, requests }) =>
-      limits.size === 2 &&
-      requests.size <= 2 &&
-      [...requests].every(([name, amount]) => limits.get(name) === amount),
+  const { isBestEffort, isGuaranteed } = eachItem(
+    'amounts of a QoS class',
+    askers,
+    () => ({ isBestEffort: true, isGuaranteed: true }),
+    (found, { resources }) => {
+      const { limits, requests } = fieldsOf(resources)
+      const [most, least] = [computeOf(limits), computeOf(requests)]
+      if (most.size > 0 || least.size > 0) found.isBestEffort = false
+      found.isGuaranteed &&=
+        most.size === 2 && [...least].every(([name, amount]) => most.get(name) === amount)
+      return found.isBestEffort || found.isGuaranteed
+    },
   )
-  return isGuaranteed ? 'Guaranteed' : 'Burstable'
+  return isBestEffort ? 'BestEffort' : isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
+
+const computeNames = ['cpu', 'memory'] as const
 
 /**
  * Returns the quantities that determine the QoS class: those of CPU and memory, unless they are
  * zero.
  */
 function computeOf(list: Json | undefined): ReadonlyMap<string, bigint> {
-  return new Map(
-    entriesOf(list)
-      .filter(([name]) => name === 'cpu' || name === 'memory')
-      .map(([name, amount]): [string, bigint] => [name, nanosOf(amount)])
-      .filter(([, nanos]) => nanos > 0n),
-  )
+  const amounts = fieldsOf(list)
+  const found = new Map<string, bigint>()
+  for (const name of computeNames) {
+    const amount = amounts[name]
+    const nanos = amount === undefined ? 0n : nanosOf(textOf(amount))
+    if (nanos > 0n) found.set(name, nanos)
+  }
+  return found
 }

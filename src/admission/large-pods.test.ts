@@ -1,0 +1,55 @@
+/**
+ * Tests that admission plugins process pods with very long lists in parts. Such a pod could not be
+ * stored, but it passes the mutating plugins before it is rejected.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import { admit, anObject, attributes } from '../../test/support/harness/admission.ts'
+import { bestLongestTurnMs } from '../../test/support/harness/turns.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
+import { unsteadyWork } from '../lib/scheduling/parts.ts'
+import type { Plugin } from './admission.ts'
+import { createLimitRanger } from './limit-ranger.ts'
+
+unsteadyWork.report = assert.fail
+
+const gates = { isOn: () => true }
+const TURN_MS_MAX = 50
+
+const list = (length: number, one: (at: number) => Fields): readonly Fields[] =>
+  Array.from({ length }, (_, at) => one(at))
+
+const range = anObject('LimitRange', 'l', {
+  spec: {
+    limits: [
+      { type: 'Container', default: { cpu: '1' }, defaultRequest: { cpu: '1' }, max: { cpu: '2' } },
+      { type: 'Pod', max: { cpu: '1M' } },
+    ],
+  },
+})
+
+const cases: readonly (readonly [name: string, Plugin, spec: () => Fields])[] = [
+  [
+    'LimitRanger sets defaults of many containers',
+    createLimitRanger(() => [range], gates),
+    () => ({ containers: list(80_000, () => ({ name: 'a' })) }),
+  ],
+]
+
+const podOf = (spec: Fields): KubeObject => anObject('Pod', 'p', { spec })
+
+for (const [name, plugin, spec] of cases) {
+  test(`${name} without blocking the event loop`, async () => {
+    const object = podOf(spec())
+    const expected = await admit(plugin, attributes({ plural: 'pods', object }))
+    let admitted: unknown
+    const ms = await bestLongestTurnMs(async () => {
+      const write = attributes({ plural: 'pods', object })
+      write.context.recordText(3_000_000)
+      admitted = await admit(plugin, write)
+    })
+    assert.ok(isDeepStrictEqual(admitted, expected))
+    assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
+  })
+}
