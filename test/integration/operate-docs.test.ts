@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -29,7 +30,8 @@ import { until } from '../support/harness/until.ts'
 import { type Answer, clients, startOn } from './support.ts'
 
 const run = promisify(execFile)
-const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operate.md'), 'utf8')
+const root = join(import.meta.dirname, '..', '..')
+const page = readFileSync(join(root, 'docs', 'operate.md'), 'utf8')
 const COMMAND_MS_MAX = 300_000
 const DAY_MS = 86_400_000
 
@@ -62,6 +64,27 @@ test('a test runs each command of docs/operate.md', () => {
     [...new Set(languages)].filter((language) => !['sh', 'text', 'bash'].includes(language)),
     ['crontab'],
   )
+})
+
+/** Messages on the page that etcd and OpenSSL print. */
+const othersMessages = ['etcdserver: mvcc: database space exceeded', 'certificate has expired']
+
+test('the program contains each message under "Handle failures"', () => {
+  const [, failures = ''] = /^## Handle failures$(.*?)^## /ms.exec(page) ?? []
+  const quoted = [...failures.matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text)
+  // Messages have several words. Commands begin with the name of a program.
+  const messages = quoted.filter(
+    (text) => text.includes(' ') && !/^(?:kubectl|etcdctl|keelson) /.test(text),
+  )
+  assert.ok(messages.length > 15, messages.join('\n'))
+  const sources = globSync('src/**/*.ts', { cwd: root }).map((path) =>
+    readFileSync(join(root, path), 'utf8'),
+  )
+  const isThere = (part: string): boolean => sources.some((source) => source.includes(part))
+  const missing = messages.filter(
+    (text) => !othersMessages.includes(text) && !text.split(/ ?… ?/).every((part) => isThere(part)),
+  )
+  assert.deepEqual(missing, [])
 })
 
 /** Returns the only file or block of commands of the page that contains a text. */
