@@ -48,7 +48,8 @@ const appArmorProfile: Rule = ifPresent((value, path, check) => {
       atMostBytes(APPARMOR_PROFILE_BYTES_MAX)(profile, at, check)
     }
   } else {
-    if (localhostProfile !== undefined) {
+    // As in kube-apiserver, an unknown type is the only error.
+    if (localhostProfile !== undefined && profileTypes.some((known) => known === type)) {
       check.faults.push(
         invalidValue(at, profile, 'can only be set when AppArmor type is Localhost'),
       )
