@@ -9,6 +9,7 @@ import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from '../../a
 import { accountGroups, parseAccountUserName } from '../../api/service-account.ts'
 import { readKubeconfig } from '../../config/files/kubeconfig.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { didYouMean } from '../../lib/text/suggest.ts'
 import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 import { whyFlags } from './why-flags.ts'
@@ -65,8 +66,18 @@ function parseWhy(args: readonly string[]) {
       options: whyFlags,
     })
   } catch (error) {
-    throw new WhyUsageError(messageOf(error))
+    throw new WhyUsageError(describeFault(messageOf(error)))
   }
+}
+
+/** Returns an error message in Keelson's own words. `message` is that of `parseArgs`. */
+function describeFault(message: string): string {
+  const [, flag, name = ''] = /^[^']*'(?:-\w, )?(--?([\w-]+))/.exec(message) ?? []
+  if (flag === undefined) return message
+  if (message.includes('does not take an argument')) return `${flag} does not take a value`
+  if (!message.startsWith('Unknown option')) return `${flag} needs a value: ${flag}=…`
+  const question = didYouMean(name, Object.keys(whyFlags), (known) => `--${known}`)
+  return `unknown flag: ${flag}; ${question ?? 'keelson auth why --help lists the flags'}`
 }
 
 function queryOf(values: Flags, positionals: readonly string[]): URLSearchParams {
@@ -121,7 +132,8 @@ function configOf(values: Flags, defaultKubeconfig: string): ClientConfig {
   } = values
   if (server === undefined) {
     const read = readKubeconfig(values.kubeconfig ?? defaultKubeconfig, values.context)
-    if ('fault' in read) throw new Error(read.fault)
+    if ('fault' in read)
+      throw new Error(`${read.fault}: name a kubeconfig with --kubeconfig or KUBECONFIG`)
     return read
   }
   if (URL.parse(server) === null)
