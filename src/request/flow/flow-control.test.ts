@@ -9,7 +9,7 @@ import type { User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { dumpFlows } from './dump.ts'
-import { FlowControl, type Seat } from './flow-control.ts'
+import { type EnteringRequest, FlowControl, type Seat } from './flow-control.ts'
 import { readSchema } from './flow-schema.ts'
 import { FlowMetrics } from './metrics.ts'
 import { readLevel } from './priority-level.ts'
@@ -51,6 +51,10 @@ const schema: KubeObject = {
   },
 }
 
+type EnterOptions = Partial<Pick<EnteringRequest, 'headers' | 'hasBody'>> & {
+  readonly timeoutMs?: number
+}
+
 class FlowControlFixture implements Disposable {
   readonly time = new SteppedTime()
   readonly flows: FlowControl
@@ -74,7 +78,11 @@ class FlowControlFixture implements Disposable {
     this.flows[Symbol.dispose]()
   }
 
-  enter(name: string, verb = 'get', { timeoutMs = 60_000 } = {}): MaybePromise<Seat> {
+  enter(
+    name: string,
+    verb = 'get',
+    { timeoutMs = 60_000, ...sent }: EnterOptions = {},
+  ): MaybePromise<Seat> {
     const user: User = { name, uid: '', groups: ['system:authenticated'] }
     const place = {
       group: '',
@@ -94,7 +102,12 @@ class FlowControlFixture implements Disposable {
     }
     const flow = this.flows.classify(user, info) ?? assert.fail()
     assert.equal(flow.schema.name, 'all')
-    const request = { query: new URLSearchParams(), signal: this.gone.signal, connection: name }
+    const request = {
+      query: new URLSearchParams(),
+      signal: this.gone.signal,
+      connection: name,
+      ...sent,
+    }
     return this.flows.enter(flow, {
       user,
       info,
@@ -224,4 +237,17 @@ test('a cached flow does not retain the path of its request', async () => {
     }
   })
   assert.ok(held < 10 << 20, `${held} bytes are held`)
+})
+
+function seatsOf(sent: EnterOptions): number {
+  using world = new FlowControlFixture()
+  const seat = world.enter('alice', 'update', sent)
+  assert(!(seat instanceof Promise))
+  return seat.work.initialSeats
+}
+
+test('a body of unknown length takes as many seats as the longest body', () => {
+  assert.equal(seatsOf({ hasBody: true, headers: {} }), 10)
+  assert.equal(seatsOf({ hasBody: true, headers: { 'content-length': '300000' } }), 2)
+  assert.equal(seatsOf({ hasBody: false, headers: {} }), 1)
 })

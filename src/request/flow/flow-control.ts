@@ -26,7 +26,7 @@ import type { FlowMetrics, KindSeries } from './metrics.ts'
 import type { LevelSpec } from './priority-level.ts'
 import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { WatchCounts } from './watch-counts.ts'
-import { type CountObjects, estimateWork } from './work-estimate.ts'
+import { type CountObjects, estimateWork, LONG_BODY_BYTES } from './work-estimate.ts'
 
 /**
  * Interval at which the seats are divided among the priority levels again, as in kube-apiserver.
@@ -81,6 +81,7 @@ export type FlowControlRequest = {
 export type EnteringRequest = {
   readonly query: URLSearchParams
   readonly headers?: { readonly 'content-length'?: string | readonly string[] | undefined }
+  readonly hasBody?: boolean
   /** Signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal
   /**
@@ -258,7 +259,7 @@ export class FlowControl implements Disposable {
 
   #estimate({ level, series }: Flow, { info, request }: FlowControlRequest): Work {
     const isPlain = info.kind !== 'resource' || info.verb === 'get'
-    const bodyBytes = isPlain ? 0 : Number(request.headers?.['content-length'] ?? 0)
+    const bodyBytes = isPlain ? 0 : announcedBytes(request)
     const work = isPlain
       ? oneSeat
       : estimateWork(
@@ -423,6 +424,15 @@ export class Seat extends FlowRequest {
 function recordWaiting(kind: KindSeries, by: 1 | -1, nowMs: number): void {
   kind.waiting += by
   kind.waitingTime.set(kind.waiting, nowMs)
+}
+
+/**
+ * Returns the length of the body. If the client does not announce it, which hardly any client does,
+ * the body counts as long, so that clients cannot avoid seats.
+ */
+function announcedBytes({ headers, hasBody = false }: EnteringRequest): number {
+  const length = headers?.['content-length']
+  return length === undefined ? (hasBody ? LONG_BODY_BYTES : 0) : Number(length)
 }
 
 const isReadOnly = ({ kind, verb }: RequestInfo): boolean =>

@@ -25,6 +25,8 @@ const BODY_BYTES_PER_SEAT = 256 * 1024
 const EVENT_MS = 5
 /** Maximum number of seats of a request, regardless of its priority level. */
 export const SEATS_MAX = 10
+/** Body size that takes the maximum number of seats. Bodies can be slightly longer. */
+export const LONG_BODY_BYTES = SEATS_MAX * BODY_BYTES_PER_SEAT
 
 const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])
 
