@@ -12,17 +12,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readGateFacts } from './catalogue/facts.ts'
 import { gateTableText } from './catalogue/gate-table-text.ts'
+import { versions } from './catalogue/versions.ts'
 
-/** A version of each release whose modules the Go proxy has. 1.33 is the pinned version. */
-const versions: readonly (readonly [minor: number, version: string | undefined])[] = [
-  [31, '1.31.14'],
-  [32, '1.32.13'],
-  [33, undefined],
-  [34, '1.34.4'],
-  [35, '1.35.4'],
-  [36, '1.36.3'],
-  [37, '1.37.1'],
-]
 const file = join(import.meta.dirname, '..', 'src', 'api', 'gate-table.ts')
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })

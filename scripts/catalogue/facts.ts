@@ -102,15 +102,22 @@ export function readGateFacts(version?: string): GatesOfVersion {
 type ModuleFolder = { readonly Path: string; readonly Dir: string }
 
 /** Downloads staging modules and k8s.io/kubernetes, and returns their folders. */
-function moduleFolders(staging: readonly string[], version?: string): readonly ModuleFolder[] {
-  const at = (prefix: string): string =>
-    version === undefined ? '' : `@v${prefix}${version.replace(/^1/, '')}`
-  const modules = [
-    ...staging.map((name) => `k8s.io/${name}${at('0')}`),
-    `k8s.io/kubernetes${at('1')}`,
-  ]
-  return JSON.parse(`[${go('mod', 'download', '-json', ...modules).replaceAll('}\n{', '},{')}]`)
-}
+const moduleFolders = (staging: readonly string[], version?: string): readonly ModuleFolder[] =>
+  download([
+    ...staging.map((name) => `k8s.io/${name}${suffix('0', version)}`),
+    `k8s.io/kubernetes${suffix('1', version)}`,
+  ])
+
+/** Downloads a staging module, and returns its folder. */
+export const folderOf = (name: string, version?: string): string =>
+  download([`k8s.io/${name}${suffix('0', version)}`])[0]?.Dir ?? ''
+
+/** Returns the part of a module's name that selects its version, such as `@v0.34.4`. */
+const suffix = (major: string, version: string | undefined): string =>
+  version === undefined ? '' : `@v${major}${version.replace(/^1/, '')}`
+
+const download = (modules: readonly string[]): readonly ModuleFolder[] =>
+  JSON.parse(`[${go('mod', 'download', '-json', ...modules).replaceAll('}\n{', '},{')}]`)
 
 const moduleFlags = (folders: readonly ModuleFolder[]): readonly string[] =>
   folders.map(({ Path, Dir }) => `-module=${Path}=${Dir}`)

@@ -2,6 +2,7 @@
  * Reads `--emulated-version`, an older Kubernetes version whose feature gates and APIs the server
  * emulates. Errors have kube-apiserver's messages.
  */
+import { kindsOf } from '../api/lifecycle.ts'
 import { defaultMinor, oldestMinor } from '../api/releases.ts'
 import type { Values } from './values.ts'
 
@@ -75,35 +76,27 @@ function readVersion(values: Values, given: string): number | undefined {
 }
 
 /**
- * The minor versions in which APIs were introduced. APIs that existed in all versions that can be
- * emulated are not listed. `*` stands for all resources of a group version.
- */
-const introducedIn: { readonly [groupVersion: string]: { readonly [plural: string]: number } } = {
-  'admissionregistration.k8s.io/v1alpha1': {
-    mutatingadmissionpolicies: 32,
-    mutatingadmissionpolicybindings: 32,
-  },
-  'certificates.k8s.io/v1beta1': { '*': 33 },
-  'coordination.k8s.io/v1alpha2': { '*': 32 },
-  'coordination.k8s.io/v1beta1': { '*': 33 },
-  'networking.k8s.io/v1': { ipaddresses: 33, servicecidrs: 33 },
-  'resource.k8s.io/v1alpha3': { devicetaintrules: 33 },
-  'resource.k8s.io/v1beta1': { '*': 32 },
-  'resource.k8s.io/v1beta2': { '*': 33 },
-}
-
-/**
- * Returns the minor version in which a resource was introduced. Returns 0 if the resource existed
- * in all versions that can be emulated.
+ * Returns the minor version in which a resource was introduced. For an unknown resource, returns
+ * that of its group version.
  */
 export function introductionOf(groupVersion: string, plural: string): number {
-  const row = Object.hasOwn(introducedIn, groupVersion) ? introducedIn[groupVersion] : undefined
-  return row?.[plural] ?? row?.['*'] ?? 0
+  for (const [kind, { introduced }] of kindsOf(defaultMinor, groupVersion))
+    if (pluralOf(kind) === plural) return introduced
+  return versionIntroductionOf(groupVersion)
 }
 
 /**
- * Returns the minor version in which all resources of a group version were introduced. Returns 0 if
- * one of them existed in all versions that can be emulated.
+ * Returns the minor version in which the first resources of a group version were introduced, or 0
+ * if it is not known.
  */
-export const versionIntroductionOf = (groupVersion: string): number =>
-  introductionOf(groupVersion, '*')
+export function versionIntroductionOf(groupVersion: string): number {
+  const all = [...kindsOf(defaultMinor, groupVersion).values()]
+  return all.length === 0 ? 0 : Math.min(...all.map(({ introduced }) => introduced))
+}
+
+/** Returns the name of a kind's resource, with the rules of API machinery. */
+function pluralOf(kind: string): string {
+  const singular = kind.toLowerCase()
+  if (singular.endsWith('s')) return `${singular}es`
+  return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`
+}

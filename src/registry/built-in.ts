@@ -1,6 +1,8 @@
 /** Built-in resources: entries of the catalogue, combined with the rules in kinds/. */
 import { defaultGates, type Gates } from '../api/gates.ts'
+import { deprecationOf } from '../api/lifecycle.ts'
 import type { KubeObject } from '../api/object.ts'
+import { defaultMinor } from '../api/releases.ts'
 import { zeroTime } from '../api/time.ts'
 import { Defaults } from '../objects/schema/defaults.ts'
 import type {
@@ -29,7 +31,6 @@ import {
 import { scaleView } from './scale.ts'
 import { oldVersions } from './old-versions/all.ts'
 import { packageOfGroup, schemeOf } from './scheme.ts'
-import { deprecationOf, type Strategy } from './strategy.ts'
 import { defaultTable, tables } from './tables/all.ts'
 import { findType, typeOf } from './types.ts'
 import { valueAt } from './object-parts.ts'
@@ -161,7 +162,7 @@ function builtIn(
     get shape(): ObjectSchema {
       return (shape ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
     },
-    discovery: discoveryOf(row, strategy),
+    discovery: discoveryOf(row),
     versions: row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion },
     selection: {
       fields: fieldReaders(rules.selectableFields ?? []),
@@ -175,8 +176,9 @@ function builtIn(
   return resource
 }
 
-function discoveryOf(row: ResourceRow, strategy: Strategy): ResourceDiscovery {
-  const deprecation = deprecationOf(strategy, row.version)
+function discoveryOf(row: ResourceRow): ResourceDiscovery {
+  const groupVersion = row.group === '' ? row.version : `${row.group}/${row.version}`
+  const deprecation = deprecationOf(defaultMinor, groupVersion, row.kind)
   return {
     singular: row.kind.toLowerCase(),
     shortNames: row.shortNames,

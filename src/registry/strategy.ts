@@ -57,8 +57,6 @@ export type Strategy = {
    * derived from the other properties.
    */
   readonly resetPaths?: { readonly [subresource: string]: readonly string[] }
-  /** Warning that is sent with every response. It can also be specified for single versions. */
-  readonly deprecation?: string | { readonly [version: string]: string }
   readonly generation?: Generation
 }
 
@@ -93,9 +91,6 @@ export const metadataRulesOf = ({
   needsDomains: finalizersNeedNoDomain !== true,
   updateChecks: updateChecks ?? ['change', 'rules'],
 })
-
-export const deprecationOf = ({ deprecation }: Strategy, version: string): string | undefined =>
-  typeof deprecation === 'object' ? deprecation[version] : deprecation
 
 /**
  * Returns the paths of fields that a write through a subresource does not change. An empty

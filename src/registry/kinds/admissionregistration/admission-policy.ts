@@ -47,10 +47,6 @@ export const admissionPolicyRules: KindRules = {
     needsResourceVersion: true,
     statusKeeps: 'metadata',
     generation: { fields: ['spec'] },
-    deprecation: {
-      v1beta1:
-        'admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicy is deprecated in v1.31+, unavailable in v1.34+',
-    },
   },
   validate: () => [],
   // Validation runs in time slices, so that compiling CEL expressions does not block other
@@ -66,10 +62,6 @@ export const admissionPolicyBindingRules: KindRules = {
     updateChecks: ['metadata', 'rules'],
     needsResourceVersion: true,
     generation: { fields: ['spec'] },
-    deprecation: {
-      v1beta1:
-        'admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicyBinding is deprecated in v1.31+, unavailable in v1.34+',
-    },
   },
   validate: validateBinding,
 }

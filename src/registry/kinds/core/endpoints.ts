@@ -19,7 +19,6 @@ export const endpointsRules: KindRules = {
   strategy: {
     updateChecks: ['change', 'rules', 'metadata'],
     createsOnUpdate: true,
-    deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   },
   validate: ({ subsets }) => [
     ...faultsOfEach(itemsOf(subsets), (subset, at) => validateSubset(`subsets[${at}]`, subset)),

@@ -19,7 +19,6 @@ import { serviceAccountRules } from './service-account.ts'
 import { serviceRules } from './service.ts'
 
 export const rules: readonly (readonly [string, KindRules])[] = [
-  ['ComponentStatus', { strategy: { deprecation: 'v1 ComponentStatus is deprecated in v1.19+' } }],
   ['ConfigMap', configMapRules],
   ['Endpoints', endpointsRules],
   ['LimitRange', limitRangeRules],

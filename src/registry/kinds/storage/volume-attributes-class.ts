@@ -11,10 +11,6 @@ import { validateParameters, validateProvisioner } from './parameters.ts'
 export const volumeAttributesClassRules: KindRules = {
   strategy: {
     returnsDeleted: true,
-    deprecation: {
-      v1alpha1:
-        'storage.k8s.io/v1alpha1 VolumeAttributesClass is deprecated in v1.32+, unavailable in v1.35+',
-    },
   },
   validate,
   // As in kube-apiserver, an update validates the new object both before and after comparing it

@@ -15,10 +15,6 @@ export const storageVersionMigrationRules: KindRules = {
     gate: 'StorageVersionMigrator',
     needsResourceVersion: true,
     statusKeeps: 'metadata',
-    deprecation: {
-      v1alpha1:
-        'storagemigration.k8s.io/v1alpha1 StorageVersionMigration is deprecated in v1.33+, unavailable in v1.36+',
-    },
   },
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
