@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fieldsOf, itemsOf, type KubeObject } from '../api/object.ts'
 import { customResources } from '../registry/custom/custom-resource.ts'
-import { readCrd } from '../registry/custom/crd.ts'
+import { isClosedCrd, readCrd } from '../registry/custom/crd.ts'
 import { cleanupFinalizer } from '../registry/kinds/apiextensions/crd-deletion.ts'
 import { cleanUp, type CrdCleanupOptions } from './crd-cleanup.ts'
 
@@ -25,22 +25,32 @@ const doomed: KubeObject = {
   status: { conditions: [{ type: 'Established', status: 'True' }] },
 }
 
+type Write = (decide: (object: KubeObject) => KubeObject | undefined) => string | undefined
+
+const withVersion = (object: KubeObject, version: number): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, resourceVersion: String(version) },
+})
+
 /** Runs the cleanup once. In the result, `written` is the definition as the cleanup left it. */
 async function run(
-  options: Partial<CrdCleanupOptions>,
+  options: Partial<CrdCleanupOptions> | ((write: Write) => Partial<CrdCleanupOptions>),
   given = doomed,
 ): Promise<{ result: unknown; written: KubeObject }> {
-  let written = given
-  const write = (decide: (object: KubeObject) => KubeObject | undefined): void => {
-    written = decide(written) ?? written
+  let written = withVersion(given, 1)
+  const write: Write = (decide) => {
+    const next = decide(written)
+    const version = Number(written.metadata.resourceVersion)
+    if (next !== undefined) written = withVersion(next, version + 1)
+    return written.metadata.resourceVersion
   }
   const all: CrdCleanupOptions = {
-    changeStatus: async (_, decide) => (write(decide), true),
-    release: async (_, decide) => write(decide),
+    changeStatus: async (_, decide) => write(decide),
+    release: async (_, decide) => void write(decide),
     deleteObjects: async () => 0,
     isBuiltInPlace: () => false,
     now: () => '2026-01-01T00:00:00Z',
-    ...options,
+    ...(typeof options === 'function' ? options(write) : options),
   }
   const resources = customResources(readCrd(given))
   const result = await cleanUp(
@@ -61,7 +71,7 @@ test('objects are deleted in the storage version, even if it is not served', asy
   const { result, written } = await run({
     deleteObjects: async ({ version }) => (deleted.push(version), 0),
   })
-  assert.deepEqual([result, deleted], [undefined, ['v1']])
+  assert.deepEqual([result, deleted], [undefined, ['v1', 'v1']])
   assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'InstanceDeletionCompleted'])
 })
 
@@ -73,6 +83,39 @@ test('the definition is kept while finalizers retain objects', async () => {
     'True',
     'InstanceDeletionInProgress',
   ])
+})
+
+test('before the last objects are deleted, the status stops the creation of objects', async () => {
+  const seen: boolean[] = []
+  const { result, written } = await run((write) => ({
+    deleteObjects: async () => {
+      write((object) => void seen.push(isClosedCrd(object)))
+      return 0
+    },
+  }))
+  assert.deepEqual([result, seen], [undefined, [false, true]])
+  assert.equal(isClosedCrd(written), false)
+})
+
+test('the definition is kept if it changes after the creation of objects was stopped', async () => {
+  let lists = 0
+  const { result, written } = await run((write) => ({
+    deleteObjects: async () => {
+      if (++lists === 2) write((object) => ({ ...object, status: {} }))
+      return 0
+    },
+  }))
+  assert.equal(typeof result, 'number')
+  assert.deepEqual(written.metadata.finalizers, ['example.com/mine', cleanupFinalizer])
+})
+
+test('the creation of objects stays stopped while the last objects have finalizers', async () => {
+  let lists = 0
+  const { result, written } = await run({ deleteObjects: async () => lists++ })
+  assert.equal(typeof result, 'number')
+  assert.equal(isClosedCrd(written), true)
+  const again = await run({ deleteObjects: async () => 1 }, written)
+  assert.equal(isClosedCrd(again.written), true)
 })
 
 test('if the deletion of objects fails, the status reports it, and the definition is kept', async () => {
@@ -119,10 +162,10 @@ test('objects are deleted only while the database still contains the same defini
       changeStatus: async (_, decide) => {
         decide(doomed)
         if (found !== undefined) decide(found)
-        return found !== undefined
+        return found && '1'
       },
       deleteObjects: async (_, isDoomed) => (answers.push(await isDoomed()), 0),
     })
-    assert.deepEqual(answers, [expected])
+    assert.deepEqual(answers, [expected, expected])
   }
 })

@@ -5,6 +5,7 @@
 import { messageOf } from '../lib/errors.ts'
 import { cleanupFinalizer } from '../registry/kinds/apiextensions/crd-deletion.ts'
 import type { KubeObject } from '../api/object.ts'
+import { closedReason } from '../registry/custom/crd.ts'
 import type { CustomResource } from '../registry/custom/custom-resource.ts'
 import { type Condition, conditionOf, isTrue, withStatus } from './crd-status.ts'
 
@@ -15,10 +16,10 @@ type Decide = (object: KubeObject) => KubeObject | undefined
 
 export type CrdCleanupOptions = {
   /**
-   * Changes the status of a definition, unless `decide` returns undefined. Resolves to whether the
-   * definition exists.
+   * Changes the status of a definition, unless `decide` returns undefined. Resolves to the
+   * resourceVersion of the definition, or to undefined if it does not exist.
    */
-  readonly changeStatus: (name: string, decide: Decide) => Promise<boolean>
+  readonly changeStatus: (name: string, decide: Decide) => Promise<string | undefined>
   /** Writes the last status and removes the finalizer. Rejects if this fails. */
   readonly release: (name: string, decide: Decide) => Promise<void>
   /**
@@ -54,57 +55,80 @@ export async function cleanUp(
   options: CrdCleanupOptions,
 ): Promise<number | undefined> {
   const { name, object, resources } = doomed
-  const { uid } = object.metadata
-  const isOurs = (current: KubeObject): boolean =>
-    current.metadata.uid === uid && needsCleanUp(current)
-  const withCondition =
-    (condition: Condition) =>
-    (current: KubeObject): KubeObject | undefined =>
-      isOurs(current)
-        ? withStatus(current, {}, { conditions: [condition], now: options.now() })
-        : undefined
-  const isDoomed = async (): Promise<boolean> => {
-    let isStill = false
-    // This function always returns undefined. If it does so for a cached state, the store calls it
-    // again with the state in the database, so the last call sees the latest state.
-    const isThere = await options.changeStatus(name, (current) => {
-      isStill = isOurs(current)
-      return undefined
-    })
-    return isThere && isStill
-  }
-  await options.changeStatus(name, (current) => {
-    const reason = conditionOf(current, 'Terminating')?.['reason']
-    const isReported = reason === inProgress.reason || reason === failedReason
-    return isReported ? undefined : withCondition(inProgress)(current)
-  })
+  await report(doomed, options, inProgress)
   // Objects are deleted in the storage version, which does not need the conversion webhook. The
   // webhook might have been deleted before the definition.
   const stored = resources.find(({ versions }) => versions.storageVersion === undefined)
   let end = stored === undefined || !isTrue(object, 'Established') ? never : completed
   if (stored !== undefined && options.isBuiltInPlace(stored)) end = overlapping
+  let closedAt: string | undefined
   if (stored !== undefined && end === completed) {
-    try {
-      if ((await options.deleteObjects(stored, isDoomed)) > 0) return RETRY_MS
-    } catch (error) {
-      const failed = failedBy(error)
-      await options.changeStatus(name, (current) =>
-        conditionOf(current, 'Terminating')?.['message'] === failed.message
-          ? undefined
-          : withCondition(failed)(current),
-      )
-      throw error
-    }
+    if (await deleteAll(stored, doomed, options)) return RETRY_MS
+    // Until now, an apply could create further objects. After this write, no create succeeds,
+    // because creates compare the revision of the definition. So the second list is complete.
+    closedAt = await report(doomed, options, closed)
+    if (await deleteAll(stored, doomed, options)) return RETRY_MS
   }
+  let isChanged = false
   await options.release(name, (current) => {
-    const reported = withCondition(end)(current)
-    if (reported === undefined) return undefined
+    if (!isOurs(doomed, current)) return undefined
+    // Another replica might have failed and allowed creates again after the second list.
+    isChanged = closedAt !== undefined && current.metadata.resourceVersion !== closedAt
+    if (isChanged) return undefined
+    const reported = withStatus(current, {}, { conditions: [end], now: options.now() })
     const finalizers = (reported.metadata.finalizers ?? []).filter(
       (one) => one !== cleanupFinalizer,
     )
     return { ...reported, metadata: { ...reported.metadata, finalizers } }
   })
-  return undefined
+  return isChanged ? RETRY_MS : undefined
+}
+
+const isOurs = ({ object }: TerminatingCrd, current: KubeObject): boolean =>
+  current.metadata.uid === object.metadata.uid && needsCleanUp(current)
+
+/**
+ * Writes a condition, unless the status already reports it or a later state. Resolves to the
+ * resourceVersion of the definition.
+ */
+function report(
+  doomed: TerminatingCrd,
+  { changeStatus, now }: CrdCleanupOptions,
+  condition: Condition,
+): Promise<string | undefined> {
+  return changeStatus(doomed.name, (current) => {
+    const { reason, message } = conditionOf(current, 'Terminating') ?? {}
+    const isReported =
+      condition === inProgress
+        ? reason === inProgress.reason || reason === failedReason || reason === closedReason
+        : reason === condition.reason && message === condition.message
+    if (isReported || !isOurs(doomed, current)) return undefined
+    return withStatus(current, {}, { conditions: [condition], now: now() })
+  })
+}
+
+/** Deletes all objects. Resolves to whether some remain because they have finalizers. */
+async function deleteAll(
+  stored: CustomResource,
+  doomed: TerminatingCrd,
+  options: CrdCleanupOptions,
+): Promise<boolean> {
+  const isDoomed = async (): Promise<boolean> => {
+    let isStill = false
+    // This function always returns undefined. If it does so for a cached state, the store calls it
+    // again with the state in the database, so the last call sees the latest state.
+    const version = await options.changeStatus(doomed.name, (current) => {
+      isStill = isOurs(doomed, current)
+      return undefined
+    })
+    return version !== undefined && isStill
+  }
+  try {
+    return (await options.deleteObjects(stored, isDoomed)) > 0
+  } catch (error) {
+    await report(doomed, options, failedBy(error))
+    throw error
+  }
 }
 
 const terminating = { type: 'Terminating' } as const
@@ -113,6 +137,12 @@ const inProgress: Condition = {
   status: 'True',
   reason: 'InstanceDeletionInProgress',
   message: 'CustomResource deletion is in progress',
+}
+const closed: Condition = {
+  ...terminating,
+  status: 'True',
+  reason: closedReason,
+  message: 'the last CustomResources are deleted, and no new ones can be created',
 }
 const completed: Condition = {
   ...terminating,

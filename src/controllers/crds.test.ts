@@ -128,7 +128,7 @@ const partsOf = (
   reader: { known: () => undefined, get: unused, list: unused, expect: () => undefined, watch },
   range: { from: '/r/', to: '/r0' },
   life: () => 1,
-  changeStatus: async () => true,
+  changeStatus: async () => '1',
   isBuiltInPlace: () => false,
   release: unused,
   deleteObjects: unused,
@@ -170,7 +170,7 @@ test('names do not count as free until all definitions are listed', {
     const next = decide(crd('early', false))
     if (next !== undefined)
       written.push(fieldsOf(fieldsOf(next['status'])['acceptedNames'])['shortNames'])
-    return true
+    return '1'
   }
   await using crds = new CrdController(partsOf(async () => source, { changeStatus }))
   await crds.start()

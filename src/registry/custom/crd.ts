@@ -116,6 +116,21 @@ export const isTerminatingCrd = (crd: KubeObject): boolean =>
   )
 
 /**
+ * Reason of the condition Terminating while the last objects of a CRD are deleted. kube-apiserver
+ * does not have this reason.
+ */
+export const closedReason = 'InstanceCreationStopped'
+
+/**
+ * Whether no request can create objects of a CRD, not even an apply. Before, as in kube-apiserver,
+ * an apply can create objects of a terminating CRD.
+ */
+export const isClosedCrd = (crd: KubeObject): boolean =>
+  itemsOf(fieldsOf(crd['status'])['conditions']).some(
+    ({ type, reason }) => type === 'Terminating' && reason === closedReason,
+  )
+
+/**
  * Returns a key that changes whenever a change of the CRD means that its objects must be decoded
  * again.
  */

@@ -27,7 +27,7 @@ export type DeleteInstancesOptions = {
 
 /**
  * Deletes all objects of a custom resource whose definition is being deleted. As in kube-apiserver,
- * these deletes have no options and skip admission. Returns the number of objects that remain
+ * these deletes have no options and skip admission. Returns how many of the listed objects remain
  * because of their finalizers.
  */
 export async function deleteInstances(
@@ -37,41 +37,50 @@ export async function deleteInstances(
 ): Promise<number> {
   const { keys, reader } = access
   const { items } = await reader.list(keys.range(), 'latest')
-  if (items.length === 0) return 0
+  let left = 0
   for (let at = 0; at < items.length; at += BATCH) {
     if (!(await isDoomed())) return 0
-    await deleteBatch(resource, access, { items: items.slice(at, at + BATCH), time })
+    left += await deleteBatch(resource, access, { items: items.slice(at, at + BATCH), time })
   }
-  return (await reader.list(keys.range(), 'latest')).items.length
+  return left
 }
 
 async function deleteBatch(
   resource: Resource,
   { storage: { store, decode }, now }: Pick<WriteAccess, 'storage' | 'now'>,
   { items, time }: { readonly items: readonly Item[]; readonly time: SlicesTime | undefined },
-): Promise<void> {
-  const left = items.values()
+): Promise<number> {
+  const queue = items.values()
+  let left = 0
   const slices = new Slices(time)
   const work = async (): Promise<void> => {
-    for (const item of left) {
+    for (const item of queue) {
       if (slices.isOver) await slices.turn()
       // The object only waits until its finalizers are removed, which can take a long time. No
       // further write is needed.
-      if (isHeld(item.peek())) continue
+      if (isHeld(item.peek())) {
+        left++
+        continue
+      }
+      let isLeft = false
       await store.update(item.key, { decode }, (current): Decision => {
+        isLeft = false
         // Another replica might already have deleted the object. An object that now has the same
         // name was not in the list.
         if (current?.createRevision !== item.createRevision) return 'unchanged'
         const deletion = decideDeletion(current.object, resource.deletion, noOptions, now())
-        if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'
-        return isMarked(current.object)
+        isLeft = deletion.step === 'mark' || deletion.step === 'keep'
+        if (!isLeft) return 'delete'
+        return deletion.step !== 'mark' || isMarked(current.object)
           ? 'unchanged'
           : { put: encodeStored(deletion.object, resource.shape) }
       })
+      if (isLeft) left++
     }
   }
   const ends = await Promise.allSettled(Array.from({ length: DELETES_MAX }, work))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
+  return left
 }
 
 const isHeld = (object: KubeObject): boolean =>

@@ -66,8 +66,7 @@ export function createCrds(options: CrdsOptions): CrdController | undefined {
     life,
     now,
     log,
-    changeStatus: async (name, decide) =>
-      (await objects.changeStatus(crdsId, { namespace: '', name }, decide)) !== undefined,
+    changeStatus: (name, decide) => objects.changeStatus(crdsId, { namespace: '', name }, decide),
     release: async (name, decide) => {
       const path = `${collectionOf(crdsId)}/${name}/status`
       for (;;) {

@@ -232,8 +232,7 @@ function controllerOf({ cache, store }: SimReplica, time: VirtualTime, log: Log)
     reader,
     range: rangeOf(folder),
     life: () => cache.databaseLife,
-    changeStatus: async (name, decide) =>
-      (await changeJson({ store, reader }, keyOf(name), decide)) !== undefined,
+    changeStatus: (name, decide) => changeJson({ store, reader }, keyOf(name), decide),
     release: async (name, decide) => {
       await changeJson({ store, reader }, keyOf(name), (object) => {
         const next = decide(object)
