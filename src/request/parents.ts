@@ -32,7 +32,10 @@ export type Parent = {
   readonly check: (state: ParentState | undefined, verb: ParentVerb) => void
 }
 
-export type ParentState = { readonly uid: string; readonly isTerminating: boolean }
+export type ParentState = { readonly uid: string; readonly creates: AllowedCreates }
+
+/** Which requests can create objects. `ParentVerb` explains 'update'. */
+export type AllowedCreates = 'all' | 'update' | 'none'
 
 /**
  * The verb of the request. 'update' stands for all requests that create an object only if it does
@@ -42,11 +45,11 @@ export type ParentVerb = 'create' | 'update'
 
 /** Reads the state of parents once for each version, because parents can be large. */
 export class ParentStates {
-  readonly #isTerminating: (parent: KubeObject) => boolean
+  readonly #allowedCreates: (parent: KubeObject) => AllowedCreates
   readonly #states = new WeakMap<Item, ParentState>()
 
-  constructor(isTerminating: (parent: KubeObject) => boolean) {
-    this.#isTerminating = isTerminating
+  constructor(allowedCreates: (parent: KubeObject) => AllowedCreates) {
+    this.#allowedCreates = allowedCreates
   }
 
   /** Returns undefined if the parent must be decoded first and is large. */
@@ -61,7 +64,7 @@ export class ParentStates {
   #read(item: Item, parent: KubeObject): ParentState {
     const state = {
       uid: parent.metadata.uid ?? '',
-      isTerminating: this.#isTerminating(parent),
+      creates: this.#allowedCreates(parent),
     }
     this.#states.set(item, state)
     return state

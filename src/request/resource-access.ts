@@ -24,7 +24,7 @@ import type { RequestMetrics } from './filters/request-metrics.ts'
 import { type Parent, ParentStates, withParents } from './parents.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { Allocator } from '../registry/allocations.ts'
-import { isTerminatingCrd } from '../registry/custom/crd.ts'
+import { isClosedCrd, isTerminatingCrd } from '../registry/custom/crd.ts'
 import { compareVersions } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../registry/resource.ts'
@@ -106,8 +106,13 @@ export class ResourceAccess {
   readonly #written = new WrittenMessages()
   readonly #printed = new PrintedCheck()
   readonly #heldSelectors = new HeldSelectors()
-  readonly #namespaceStates = new ParentStates(isTerminatingNamespace)
-  readonly #definitionStates = new ParentStates(isTerminatingCrd)
+  readonly #namespaceStates = new ParentStates((namespace) =>
+    isTerminatingNamespace(namespace) ? 'none' : 'all',
+  )
+  readonly #definitionStates = new ParentStates((crd) =>
+    // As in kube-apiserver, a patch can create objects while the definition is being deleted.
+    isClosedCrd(crd) ? 'none' : isTerminatingCrd(crd) ? 'update' : 'all',
+  )
   /** Access by resource. This is a WeakMap, because custom resources can be deleted. */
   readonly #made = new WeakMap<Resource, Access>()
   readonly #retired = new WeakSet<Resource>()
@@ -319,7 +324,7 @@ export class ResourceAccess {
       isComparable: this.#areTogether(resource, found),
       check: (state) => {
         if (state === undefined) throw notFound(namespaces, namespace)
-        if (state.isTerminating) throw namespaceTerminating(resource, name, namespace)
+        if (state.creates === 'none') throw namespaceTerminating(resource, name, namespace)
       },
     }
   }
@@ -337,9 +342,9 @@ export class ResourceAccess {
       states: this.#definitionStates,
       isComparable: this.#areTogether(resource, found),
       check: (state, verb) => {
-        // As in kube-apiserver, a patch can create objects until the definition is gone.
-        const isOpen = state?.uid === definition.uid && (verb === 'update' || !state.isTerminating)
-        if (!isOpen) throw crdTerminating(resource)
+        const isSame = state?.uid === definition.uid
+        if (!isSame || (state.creates !== 'all' && state.creates !== verb))
+          throw crdTerminating(resource)
       },
     }
   }

@@ -59,7 +59,9 @@ export class RestoreSimulation {
   readonly #replica: SimReplica
   readonly #plane: JsonControlPlane
   readonly #registry = new Registry([namespaces, configMaps, secrets])
-  readonly #namespaceStates = new ParentStates((namespace) => isEnding(namespace))
+  readonly #namespaceStates = new ParentStates((namespace) =>
+    isEnding(namespace) ? 'none' : 'all',
+  )
   readonly #judge: RestoreJudge
   readonly #stopping = new AbortController()
   /** State of an informer: UIDs of ConfigMaps by key. */
@@ -400,6 +402,5 @@ const isEnding = (object: KubeObject | undefined): boolean =>
   object?.metadata.deletionTimestamp !== undefined
 
 const checkNamespace: Parent['check'] = (state) => {
-  if (state?.isTerminating !== false)
-    throw new StorageError('missing', 'the namespace is being deleted')
+  if (state?.creates !== 'all') throw new StorageError('missing', 'the namespace is being deleted')
 }
