@@ -5,12 +5,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { admit, anObject, attributes } from '../../test/support/harness/admission.ts'
+import { admit, anObject, attributes, MemoryObjects } from '../../test/support/harness/admission.ts'
 import { bestLongestTurnMs } from '../../test/support/harness/turns.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { unsteadyWork } from '../lib/scheduling/parts.ts'
 import type { Plugin } from './admission.ts'
 import { createLimitRanger } from './limit-ranger.ts'
+import { createPodTolerationRestriction } from './pod-toleration-restriction.ts'
+import { createRuntimeClass } from './runtime-class.ts'
 
 unsteadyWork.report = assert.fail
 
@@ -29,12 +31,35 @@ const range = anObject('LimitRange', 'l', {
   },
 })
 
+const objects = new MemoryObjects()
+objects.put('namespaces', '', anObject('Namespace', 'n'))
+objects.put('runtimeclasses', '', anObject('RuntimeClass', 'r', { scheduling: {} }))
+
 const cases: readonly (readonly [name: string, Plugin, spec: () => Fields])[] = [
   [
     'LimitRanger sets defaults of many containers',
     createLimitRanger(() => [range], gates),
     () => ({ containers: list(80_000, () => ({ name: 'a' })) }),
   ],
+  [
+    'RuntimeClass merges many tolerations',
+    createRuntimeClass(objects),
+    () => ({ runtimeClassName: 'r', tolerations: tolerations() }),
+  ],
+  [
+    'PodTolerationRestriction compares many tolerations',
+    createPodTolerationRestriction({
+      objects,
+      configuration: { defaults: [{ key: 'd' }], whitelist: [{ operator: 'Exists' }] },
+      gates,
+    }),
+    () => ({ tolerations: tolerations() }),
+  ],
+]
+
+const tolerations = (): readonly Fields[] => [
+  ...list(200_000, () => ({})),
+  ...list(40_000, (at) => ({ key: `k${at}`, operator: 'Exists' })),
 ]
 
 const podOf = (spec: Fields): KubeObject => anObject('Pod', 'p', { spec })

@@ -12,6 +12,7 @@ import { decodeValue } from '../objects/codec/decode.ts'
 import type { PodTolerations } from '../config/files/pod-toleration-restriction.ts'
 import { qosClassOf } from '../registry/kinds/core/pod/qos.ts'
 import type { Schema } from '../objects/schema/schema.ts'
+import { once } from '../lib/scheduling/parts.ts'
 import { type Attributes, type Plugin, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from '../api/object-access.ts'
 import { areCovered, mergeTolerations } from './tolerations.ts'
@@ -58,34 +59,41 @@ export function createPodTolerationRestriction({
     )
   }
 
+  const withTolerations = (
+    attributes: Attributes,
+    pod: KubeObject,
+    namespace: KubeObject,
+  ): KubeObject => {
+    const spec = fieldsOf(pod['spec'])
+    const isNew = attributes.operation === 'CREATE'
+    const defaults = isNew
+      ? (listIn(namespace, defaultsAnnotation, attributes) ?? configuration.defaults)
+      : []
+    const isBestEffort = qosClassOf(pod, gates) === 'BestEffort'
+    const added = [...defaults, ...(isBestEffort ? [] : [memoryPressure])]
+    const given = itemsOf(spec['tolerations'])
+    const all = once('tolerations of a pod and its namespace', () => [...given, ...added])
+    const tolerations = added.length === 0 ? given : mergeTolerations(all)
+    check(attributes, namespace, tolerations)
+    return added.length === 0 ? pod : { ...pod, spec: { ...spec, tolerations } }
+  }
+
   return {
     name: 'PodTolerationRestriction',
     resources: new Set(['pods']),
     mutate: async (attributes) => {
-      const { object, operation } = attributes
+      const { object, context } = attributes
       if (object === undefined || !isConcerned(attributes)) return object
       const namespace = await namespaceOf(attributes)
-      const spec = fieldsOf(object['spec'])
-      const added = [
-        ...(operation === 'CREATE'
-          ? (listIn(namespace, defaultsAnnotation, attributes) ?? configuration.defaults)
-          : []),
-        ...(qosClassOf(object, gates) === 'BestEffort' ? [] : [memoryPressure]),
-      ]
-      const given = itemsOf(spec['tolerations'])
-      const tolerations = added.length === 0 ? given : mergeTolerations([...given, ...added])
-      check(attributes, namespace, tolerations)
-      return added.length === 0 ? object : { ...object, spec: { ...spec, tolerations } }
+      return context.divide(() => withTolerations(attributes, object, namespace))
     },
     // Check again, because a webhook might have changed the tolerations after `mutate` was called.
     validate: async (attributes) => {
-      const { object } = attributes
+      const { object, context } = attributes
       if (object === undefined || !isConcerned(attributes)) return
-      check(
-        attributes,
-        await namespaceOf(attributes),
-        itemsOf(fieldsOf(object['spec'])['tolerations']),
-      )
+      const namespace = await namespaceOf(attributes)
+      const tolerations = itemsOf(fieldsOf(object['spec'])['tolerations'])
+      await context.divide(() => check(attributes, namespace, tolerations))
     },
   }
 }

@@ -12,6 +12,7 @@ import {
   textOf,
 } from '../api/object.ts'
 import { isSameList, readResourceList } from '../api/resource-list.ts'
+import { once } from '../lib/scheduling/parts.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from '../api/object-access.ts'
 import { mergeTolerations } from './tolerations.ts'
@@ -44,15 +45,7 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
       if (object === undefined || !isNewPod(attributes)) return object
       const runtimeClass = await classOf(attributes, object)
       if (runtimeClass === undefined) return object
-      const spec = fieldsOf(object['spec'])
-      const scheduling =
-        runtimeClass['scheduling'] === undefined
-          ? {}
-          : scheduled(attributes, spec, fieldsOf(runtimeClass['scheduling']))
-      return {
-        ...object,
-        spec: { ...spec, ...overhead(attributes, spec, runtimeClass), ...scheduling },
-      }
+      return attributes.context.divide(() => withClass(attributes, object, runtimeClass))
     },
     validate: async (attributes) => {
       const { object } = attributes
@@ -66,8 +59,10 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
           'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
         )
       }
-      if (!isSameList(readResourceList(given), readResourceList(podFixed)))
-        throw refusal(attributes, overheadDiffers)
+      const isSame = await attributes.context.divide(() =>
+        isSameList(readResourceList(given), readResourceList(podFixed)),
+      )
+      if (!isSame) throw refusal(attributes, overheadDiffers)
     },
   }
 }
@@ -81,6 +76,16 @@ const overheadDiffers = "pod rejected: Pod's Overhead doesn't match RuntimeClass
 function overheadOf(runtimeClass: KubeObject | undefined): Json | undefined {
   const stated = runtimeClass?.['overhead']
   return stated === undefined ? undefined : (fieldsOf(stated)['podFixed'] ?? {})
+}
+
+/** Returns a pod with the overhead and the scheduling constraints of its RuntimeClass. */
+function withClass(attributes: Attributes, pod: KubeObject, runtimeClass: KubeObject): KubeObject {
+  const spec = fieldsOf(pod['spec'])
+  const scheduling =
+    runtimeClass['scheduling'] === undefined
+      ? {}
+      : scheduled(attributes, spec, fieldsOf(runtimeClass['scheduling']))
+  return { ...pod, spec: { ...spec, ...overhead(attributes, spec, runtimeClass), ...scheduling } }
 }
 
 function overhead(attributes: Attributes, spec: Fields, runtimeClass: KubeObject): Fields {
@@ -103,10 +108,11 @@ function scheduled(attributes: Attributes, spec: Fields, scheduling: Fields): Fi
   }
   // Merging adds the tolerations of the RuntimeClass. As a side effect, it also removes redundant
   // tolerations that the pod itself specifies.
-  const tolerations = mergeTolerations([
+  const given = once('tolerations of a pod and its class', () => [
     ...itemsOf(spec['tolerations']),
     ...itemsOf(scheduling['tolerations']),
   ])
+  const tolerations = mergeTolerations(given)
   return {
     ...(Object.keys(wanted).length === 0 ? {} : { nodeSelector: { ...own, ...wanted } }),
     ...(tolerations.length === 0 ? {} : { tolerations }),

@@ -3,6 +3,7 @@
  * covers it. Tolerations are indexed, so that long lists do not take quadratic time.
  */
 import { type Fields, textOf } from '../api/object.ts'
+import { eachItem, everyItem, mapEach } from '../lib/scheduling/parts.ts'
 import { identityOf } from '../objects/schema/equal.ts'
 
 /**
@@ -10,36 +11,60 @@ import { identityOf } from '../objects/schema/equal.ts'
  * one is kept.
  */
 export function mergeTolerations(tolerations: readonly Fields[]): readonly Fields[] {
-  const given = tolerations.map(tolerationOf)
-  const later = new TolerationCover()
-  const coveredLater = new Set<Toleration>()
-  for (const one of given.toReversed()) {
-    if (later.hasOther(one)) coveredLater.add(one)
-    later.add(one)
-  }
-  const kept = new TolerationCover()
-  const ids = new Set<string>()
-  return given
-    .filter((one) => {
-      if (ids.has(one.id) || kept.has(one) || coveredLater.has(one)) return false
-      ids.add(one.id)
-      kept.add(one)
+  const given = mapEach('tolerations to merge', tolerations, tolerationOf)
+  const coveredLater = coveredByLater(given)
+  return eachItem('merged tolerations', given, newMerge, ({ cover, ids, kept }, one) => {
+    if (ids.has(one.id) || cover.has(one) || coveredLater.has(one)) return true
+    ids.add(one.id)
+    cover.add(one)
+    kept.push(one.fields)
+    return true
+  }).kept
+}
+
+type Merge = {
+  readonly cover: TolerationCover
+  readonly ids: Set<string>
+  readonly kept: Fields[]
+}
+
+const newMerge = (): Merge => ({ cover: new TolerationCover(), ids: new Set(), kept: [] })
+
+/** Returns the tolerations that a later toleration covers. */
+function coveredByLater(given: readonly Toleration[]): ReadonlySet<Toleration> {
+  return eachItem(
+    'tolerations covered by later ones',
+    given,
+    () => ({ later: new TolerationCover(), covered: new Set<Toleration>() }),
+    ({ later, covered }, _, at) => {
+      const one = given[given.length - 1 - at]
+      if (one === undefined) return false
+      if (later.hasOther(one)) covered.add(one)
+      later.add(one)
       return true
-    })
-    .map(({ fields }) => fields)
+    },
+  ).covered
 }
 
 /**
  * Returns whether each toleration is in the whitelist or covered by a toleration in the whitelist.
  */
 export function areCovered(tolerations: readonly Fields[], whitelist: readonly Fields[]): boolean {
-  const covers = new TolerationCover()
-  const ids = new Set<string>()
-  for (const one of whitelist.map(tolerationOf)) {
-    ids.add(one.id)
-    if (operators.has(one.operator)) covers.add(one)
-  }
-  return tolerations.map(tolerationOf).every((one) => ids.has(one.id) || covers.has(one))
+  const { cover, ids } = eachItem(
+    'whitelist of tolerations',
+    whitelist,
+    newMerge,
+    (all, fields) => {
+      const one = tolerationOf(fields)
+      all.ids.add(one.id)
+      if (operators.has(one.operator)) all.cover.add(one)
+      return true
+    },
+  )
+  return everyItem('allowed tolerations', tolerations, (fields) => {
+    const one = tolerationOf(fields)
+    return ids.has(one.id) || cover.has(one)
+  })
 }
 
 /** Operators of tolerations that can cover others. A missing operator means Equal. */
