@@ -5,8 +5,9 @@
  */
 import { aggregate } from '../api/aggregate.ts'
 import { unclassified } from '../api/errors.ts'
-import { notSupported } from '../api/field-fault.ts'
+import { FAULTS_MAX, notSupported } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
+import { eachItem, everyItem, mapEach } from '../lib/scheduling/parts.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 
 const always = 'Always'
@@ -16,26 +17,33 @@ export const alwaysPullImages: Plugin = {
   name: 'AlwaysPullImages',
   resources: new Set(['pods']),
   mutate: (attributes) => {
-    const { object } = attributes
+    const { object, context } = attributes
     if (object === undefined || !isConcerned(attributes)) return object
-    return { ...object, spec: pullingAlways(fieldsOf(object['spec'])) }
+    return context.divide(() => ({ ...object, spec: pullingAlways(fieldsOf(object['spec'])) }))
   },
   // Check the result, because a webhook might have changed a pull policy after `mutate` was called.
   validate: (attributes) => {
-    const { object } = attributes
-    if (object === undefined || !isConcerned(attributes)) return
-    const faults = policiesIn(fieldsOf(object['spec']))
-      .filter(([, policy]) => policy !== always)
-      .map(([path, policy]) => notSupported(path, policy, [always]))
-    if (faults.length === 0) return
-    // As in kube-apiserver, the combined error has neither the code nor the reason of the
-    // individual errors.
-    throw unclassified(
-      aggregate(
-        faults.map(({ path, message }) => refusal(attributes, `${path}: ${message}`).message),
-      ),
-    )
+    const { object, context } = attributes
+    if (object === undefined || !isConcerned(attributes)) return undefined
+    return context.divide(() => checkPolicies(attributes, fieldsOf(object['spec'])))
   },
+}
+
+function checkPolicies(attributes: Attributes, spec: Fields): void {
+  const faults = eachItem(
+    'pull policies',
+    policiesIn(spec),
+    (): string[] => [],
+    (found, [path, policy]) => {
+      if (policy === always) return true
+      const { message } = notSupported(path, policy, [always])
+      found.push(refusal(attributes, `${path}: ${message}`).message)
+      return found.length < FAULTS_MAX
+    },
+  )
+  // As in kube-apiserver, the combined error has neither the code nor the reason of the individual
+  // errors.
+  if (faults.length > 0) throw unclassified(aggregate(faults))
 }
 
 function isConcerned(attributes: Attributes): boolean {
@@ -58,15 +66,19 @@ function pullingAlways(spec: Fields): Fields {
       .filter((list) => spec[list] !== undefined)
       .map((list) => [
         list,
-        itemsOf(spec[list]).map((container) => ({ ...container, imagePullPolicy: always })),
+        mapEach('always pulling containers', itemsOf(spec[list]), (container) => ({
+          ...container,
+          imagePullPolicy: always,
+        })),
       ]),
   )
   const volumes = itemsOf(spec['volumes'])
-  if (!volumes.some(({ image }) => image !== undefined)) return { ...spec, ...pulling }
+  if (everyItem('volumes without images', volumes, ({ image }) => image === undefined))
+    return { ...spec, ...pulling }
   return {
     ...spec,
     ...pulling,
-    volumes: volumes.map((volume) =>
+    volumes: mapEach('always pulling volumes', volumes, (volume) =>
       volume['image'] === undefined
         ? volume
         : { ...volume, image: { ...fieldsOf(volume['image']), pullPolicy: always } },
@@ -77,7 +89,9 @@ function pullingAlways(spec: Fields): Fields {
 /** Returns the pull policies of a pod with their field paths. */
 function policiesIn(spec: Fields): (readonly [path: string, policy: string])[] {
   const ofContainers = lists.flatMap((list) =>
-    itemsOf(spec[list]).map(
+    mapEach(
+      'pull policies of containers',
+      itemsOf(spec[list]),
       ({ imagePullPolicy }, at) =>
         [`spec.${list}[${at}].imagePullPolicy`, textOf(imagePullPolicy)] as const,
     ),

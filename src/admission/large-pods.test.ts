@@ -9,10 +9,16 @@ import { admit, anObject, attributes, MemoryObjects } from '../../test/support/h
 import { bestLongestTurnMs } from '../../test/support/harness/turns.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { unsteadyWork } from '../lib/scheduling/parts.ts'
+import { Metrics } from '../lib/telemetry/metrics.ts'
+import { systemClock } from '../lib/time/clock.ts'
 import type { Plugin } from './admission.ts'
+import { alwaysPullImages } from './always-pull-images.ts'
 import { createLimitRanger } from './limit-ranger.ts'
 import { createPodTolerationRestriction } from './pod-toleration-restriction.ts'
+import { PodSecurityMetrics } from './pod-security/metrics.ts'
+import { createPodSecurity } from './pod-security/plugin.ts'
 import { createRuntimeClass } from './runtime-class.ts'
+import { createServiceAccount } from './service-account/plugin.ts'
 
 unsteadyWork.report = assert.fail
 
@@ -31,9 +37,29 @@ const range = anObject('LimitRange', 'l', {
   },
 })
 
+const enforced = 'kubernetes.io/enforce-mountable-secrets'
+const restricted = { level: 'restricted', version: 'latest' } as const
 const objects = new MemoryObjects()
 objects.put('namespaces', '', anObject('Namespace', 'n'))
+objects.put(
+  'serviceaccounts',
+  'n',
+  anObject('ServiceAccount', 'default', { metadata: { annotations: { [enforced]: 'true' } } }),
+)
 objects.put('runtimeclasses', '', anObject('RuntimeClass', 'r', { scheduling: {} }))
+
+const podSecurity = createPodSecurity({
+  objects,
+  clock: systemClock,
+  gates,
+  metrics: new PodSecurityMetrics(new Metrics()),
+  configuration: {
+    defaults: { enforce: restricted, audit: restricted, warn: restricted },
+    exemptions: { namespaces: [], usernames: [], runtimeClasses: [] },
+  },
+})
+
+const capabilities = Array.from({ length: 200_000 }, (_, at) => `${at}`)
 
 const cases: readonly (readonly [name: string, Plugin, spec: () => Fields])[] = [
   [
@@ -45,6 +71,29 @@ const cases: readonly (readonly [name: string, Plugin, spec: () => Fields])[] = 
     'RuntimeClass merges many tolerations',
     createRuntimeClass(objects),
     () => ({ runtimeClassName: 'r', tolerations: tolerations() }),
+  ],
+  [
+    'ServiceAccount mounts its token into many containers',
+    createServiceAccount({ objects, nameSuffix: () => 'a' }),
+    () => ({ containers: list(80_000, () => ({ name: 'a', env: [{ name: 'E' }] })) }),
+  ],
+  [
+    'AlwaysPullImages visits many containers',
+    alwaysPullImages,
+    () => ({ containers: list(80_000, () => ({ name: 'a', imagePullPolicy: 'Never' })) }),
+  ],
+  [
+    'PodSecurity evaluates many containers',
+    podSecurity,
+    () => ({ containers: list(80_000, (at) => ({ name: `${at}` })) }),
+  ],
+  [
+    'PodSecurity evaluates many capabilities and volumes',
+    podSecurity,
+    () => ({
+      containers: [{ name: 'a', securityContext: { capabilities: { add: capabilities } } }],
+      volumes: list(60_000, () => ({ name: 'a' })),
+    }),
   ],
   [
     'PodTolerationRestriction compares many tolerations',

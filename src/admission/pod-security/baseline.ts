@@ -2,7 +2,9 @@
  * Controls of the baseline level, which prevents known privilege escalations. The controls for
  * AppArmor, seccomp and other profiles are in profiles.ts.
  */
+import { shownItems } from '../../api/go-value.ts'
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
+import { eachItem } from '../../lib/scheduling/parts.ts'
 import {
   type Control,
   type PodView,
@@ -40,11 +42,29 @@ export function addedCapabilities(
   containers: readonly ContainerView[],
   allowed: ReadonlySet<string>,
 ): string | undefined {
-  const addedBy = ({ security }: ContainerView): readonly string[] =>
-    textsOf(fieldsOf(security['capabilities'])['add']).filter((name) => !allowed.has(name))
-  const bad = containers.filter((container) => addedBy(container).length > 0)
+  const { bad, names } = eachItem(
+    'containers with capabilities',
+    containers,
+    (): { bad: ContainerView[]; names: Set<string> } => ({ bad: [], names: new Set() }),
+    (found, container) => {
+      const added = textsOf(fieldsOf(container.security['capabilities'])['add'])
+      const forbidden = eachItem(
+        'added capabilities',
+        added,
+        () => ({ count: 0 }),
+        (state, name) => {
+          if (allowed.has(name)) return true
+          state.count++
+          found.names.add(name)
+          return true
+        },
+      )
+      if (forbidden.count > 0) found.bad.push(container)
+      return true
+    },
+  )
   if (bad.length === 0) return undefined
-  const what = quoted(sorted(bad.flatMap(addedBy)))
+  const what = quoted(sorted(names))
   return `${containersNamed(bad)} must not include ${what} in securityContext.capabilities.add`
 }
 
@@ -69,7 +89,7 @@ export const hostPorts: Control = ({ containers }) => {
   const word = ports.length === 1 ? 'hostPort' : 'hostPorts'
   return {
     reason: 'hostPort',
-    detail: `${containersNamed(bad)} ${verb} ${word} ${ports.join(', ')}`,
+    detail: `${containersNamed(bad)} ${verb} ${word} ${shownItems(ports, (port) => port)}`,
   }
 }
 
@@ -131,7 +151,12 @@ function sysctlControl(allowed: readonly string[]): Control {
     const bad = itemsOf(security['sysctls']).flatMap(({ name }) =>
       names.has(textOf(name)) ? [] : [textOf(name)],
     )
-    return bad.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: bad.join(', ') }
+    return bad.length === 0
+      ? undefined
+      : {
+          reason: 'forbidden sysctls',
+          detail: shownItems(bad, (name) => name),
+        }
   }
 }
 

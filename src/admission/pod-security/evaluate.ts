@@ -1,5 +1,6 @@
 /** The controls of each level in each version, and how they are evaluated for a pod. */
 import type { LevelVersion, PodSecurityVersion } from '../../api/pod-security-level.ts'
+import { eachItem } from '../../lib/scheduling/parts.ts'
 import * as baseline from './baseline.ts'
 import type { Control, PodView, Violation } from './pod-view.ts'
 import * as profiles from './profiles.ts'
@@ -44,12 +45,25 @@ const restrictedRows: readonly Row[] = [
   ['seccompProfile', 25, restricted.unlessWindows(restricted.requiredSeccompProfile)],
 ]
 
+/**
+ * Returns the violations at a level. The controls are evaluated in parts, because a pod can have a
+ * hundred thousand containers.
+ */
 export function violations(pod: PodView, { level, version }: LevelVersion): readonly Violation[] {
   if (level === 'privileged') return []
   const strict =
     level === 'restricted' ? controlsAt(restrictedRows, version) : new Map<string, Control>()
   const usual = [...controlsAt(baselineRows, version)].filter(([name]) => !strict.has(name))
-  return [...usual, ...strict].flatMap(([, control]) => control(pod) ?? [])
+  return eachItem(
+    'controls of a level',
+    [...usual, ...strict],
+    (): Violation[] => [],
+    (found, [, control]) => {
+      const violation = control(pod)
+      if (violation !== undefined) found.push(violation)
+      return true
+    },
+  )
 }
 
 function controlsAt(

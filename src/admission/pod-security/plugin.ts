@@ -17,6 +17,7 @@ import {
 } from '../../api/object.ts'
 import {
   isPrivileged,
+  isSameLevel,
   type LevelVersion,
   printLevel,
   privilegedPolicy,
@@ -116,8 +117,8 @@ class PodChecks {
     }
     const { oldObject } = attributes
     if (oldObject !== undefined && !isChanged(pod, oldObject)) return
-    const view = viewPod(pod.metadata, pod['spec'], gates)
-    this.#evaluate(attributes, view, { policy, faults, enforces: true })
+    const view = (): PodView => viewPod(pod.metadata, pod['spec'], gates)
+    await this.#evaluate(attributes, { spec: pod['spec'], view, policy, faults, enforces: true })
   }
 
   async checkTemplate(attributes: Attributes, template: Fields): Promise<void> {
@@ -136,8 +137,9 @@ class PodChecks {
     const { policy, faults } = read
     const isUnrestricted = policy.warn.level === 'privileged' && policy.audit.level === 'privileged'
     if (faults.length === 0 && isUnrestricted) return
-    const view = viewPod(template['metadata'], template['spec'], gates)
-    this.#evaluate(attributes, view, { policy, faults, enforces: false })
+    const { spec } = template
+    const view = (): PodView => viewPod(template['metadata'], spec, gates)
+    await this.#evaluate(attributes, { spec, view, policy, faults, enforces: false })
   }
 
   /**
@@ -150,12 +152,12 @@ class PodChecks {
     return found && policyOf(found.metadata.labels, configuration.defaults)
   }
 
-  #evaluate(attributes: Attributes, pod: PodView, evaluation: Evaluation): void {
+  async #evaluate(attributes: Attributes, evaluation: Evaluation): Promise<void> {
     const { configuration, metrics } = this.#options
     const { context } = attributes
-    const { policy, faults, enforces } = evaluation
+    const { spec, policy, faults, enforces } = evaluation
     const { runtimeClasses } = configuration.exemptions
-    if (runtimeClasses.includes(textOf(pod.spec['runtimeClassName']))) {
+    if (runtimeClasses.includes(textOf(fieldsOf(spec)['runtimeClassName']))) {
       return this.exempt(attributes, 'runtimeClass')
     }
     if (faults.length > 0) {
@@ -163,12 +165,11 @@ class PodChecks {
       metrics.countError(attributes, { isFatal: false })
     }
     const { enforce, audit, warn } = policy
-    const refused = enforces ? violations(pod, enforce) : []
+    const { refused, audited, warned } = await context.divide(() => allViolations(evaluation))
     if (enforces) {
       context.annotate(`${prefix}enforce-policy`, printLevel(enforce))
       metrics.countEvaluation(attributes, 'enforce', enforce, refused.length === 0)
     }
-    const audited = violations(pod, audit)
     if (audited.length > 0) {
       context.annotate(`${prefix}audit-violations`, wouldViolate(audit, audited))
       metrics.countEvaluation(attributes, 'audit', audit, false)
@@ -179,7 +180,6 @@ class PodChecks {
         `violates PodSecurity "${printLevel(enforce)}": ${printViolations(refused)}`,
       )
     }
-    const warned = violations(pod, warn)
     if (warned.length === 0) return
     context.warn(wouldViolate(warn, warned))
     metrics.countEvaluation(attributes, 'warn', warn, false)
@@ -189,7 +189,23 @@ class PodChecks {
 /**
  * Options of an evaluation. `enforces` is false for a pod template, because only pods are rejected.
  */
-type Evaluation = ReturnType<typeof policyOf> & { readonly enforces: boolean }
+type Evaluation = ReturnType<typeof policyOf> & {
+  readonly spec: Json | undefined
+  readonly view: () => PodView
+  readonly enforces: boolean
+}
+
+/** Returns the violations for each mode. Modes with the same level share them. */
+function allViolations({ view, policy, enforces }: Evaluation): {
+  readonly [what in 'refused' | 'audited' | 'warned']: readonly Violation[]
+} {
+  const pod = view()
+  const { enforce, audit, warn } = policy
+  const refused = enforces ? violations(pod, enforce) : []
+  const audited = enforces && isSameLevel(audit, enforce) ? refused : violations(pod, audit)
+  const warned = isSameLevel(warn, audit) ? audited : violations(pod, warn)
+  return { refused, audited, warned }
+}
 
 const wouldViolate = (level: LevelVersion, found: readonly Violation[]): string =>
   `would violate PodSecurity "${printLevel(level)}": ${printViolations(found)}`

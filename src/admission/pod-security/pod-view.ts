@@ -2,6 +2,9 @@
  * The parts of pods that the controls of the Pod Security Standards check, and the text of
  * violations.
  */
+import { shownItems } from '../../api/go-value.ts'
+import { mapEach, once } from '../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 
@@ -40,7 +43,7 @@ export function viewPod(
     spec,
     security: fieldsOf(spec['securityContext']),
     containers: ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) =>
-      itemsOf(spec[list]).map((fields) => ({
+      mapEach('viewed containers', itemsOf(spec[list]), (fields) => ({
         name: textOf(fields['name']),
         fields,
         security: fieldsOf(fields['securityContext']),
@@ -56,10 +59,16 @@ export type Violation = { readonly reason: string; readonly detail: string }
 
 export type Control = (pod: PodView) => Violation | undefined
 
-export const quoted = (words: Iterable<string>): string =>
-  [...words].map((word) => `"${word}"`).join(', ')
+/** Formats the words as `"a", "b"`. Only the beginning of a long list is formatted. */
+export const quoted = (words: readonly string[]): string => shownItems(words, (word) => `"${word}"`)
 
-export const sorted = (words: Iterable<string>): readonly string[] => [...new Set(words)].toSorted()
+/** Returns the distinct words in order. */
+export const sorted = (words: Iterable<string>): readonly string[] =>
+  sortInParts(
+    'words of a violation',
+    once('distinct words of a violation', () => [...new Set(words)]),
+    (one, other) => (one < other ? -1 : one > other ? 1 : 0),
+  )
 
 /** Prints `container "a"`, or `containers "a", "b"`. */
 export const named = (word: string, names: readonly string[]): string =>

@@ -2,6 +2,7 @@
  * Controls of the baseline level for profiles that the kernel enforces: AppArmor, SELinux and
  * seccomp.
  */
+import { shownItems } from '../../api/go-value.ts'
 import { fieldsOf, textOf } from '../../api/object.ts'
 import { type Control, named, type PodView, quoted, setters, sorted } from './pod-view.ts'
 
@@ -101,7 +102,7 @@ export const seccompByAnnotation: Control = ({ annotations, containers }) => {
   })
   if (bad.length === 0) return undefined
   const word = bad.length === 1 ? 'forbidden annotation' : 'forbidden annotations'
-  return { reason: 'seccompProfile', detail: `${word} ${sorted(bad).join(', ')}` }
+  return { reason: 'seccompProfile', detail: `${word} ${shownItems(sorted(bad), (text) => text)}` }
 }
 
 export const seccompProfile: Control = (pod) => {

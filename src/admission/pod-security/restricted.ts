@@ -3,6 +3,7 @@
  * need.
  */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
+import { mapEach } from '../../lib/scheduling/parts.ts'
 import { addedCapabilities } from './baseline.ts'
 import { type Control, containersNamed, named, quoted, setters, sorted } from './pod-view.ts'
 import { forbiddenSeccomp, isProfile, seccompTypeOf } from './profiles.ts'
@@ -53,9 +54,10 @@ const allowedVolumes: ReadonlySet<string> = new Set([
 ])
 
 export const restrictedVolumes: Control = ({ spec }) => {
-  const volumes = itemsOf(spec['volumes']).map(({ name, ...sources }) => ({
-    name: textOf(name),
-    type: Object.keys(sources).find((type) => sources[type] !== undefined) ?? 'unknown',
+  const volumes = mapEach('types of volumes', itemsOf(spec['volumes']), (volume) => ({
+    name: textOf(volume['name']),
+    type:
+      Object.keys(volume).find((key) => key !== 'name' && volume[key] !== undefined) ?? 'unknown',
   }))
   const bad = volumes.filter(({ type }) => !allowedVolumes.has(type))
   if (bad.length === 0) return undefined

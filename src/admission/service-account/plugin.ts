@@ -66,8 +66,10 @@ export function createServiceAccount({
     const refuse = (fault: string | undefined): void => {
       if (fault !== undefined) throw refusal(attributes, fault)
     }
-    if (isMirror(pod)) return refuse(mirrorPodFault(spec))
-    refuse(secretFault(spec, await accountOf(attributes, nameIn(attributes, spec))))
+    const { context } = attributes
+    if (isMirror(pod)) return refuse(await context.divide(() => mirrorPodFault(spec)))
+    const account = await accountOf(attributes, nameIn(attributes, spec))
+    refuse(await context.divide(() => secretFault(spec, account)))
   }
 
   const mutateNew = async (attributes: Attributes, pod: KubeObject): Promise<KubeObject> => {
@@ -76,7 +78,9 @@ export function createServiceAccount({
     const name = textOf(spec['serviceAccountName']) || defaultName
     const account = await accountOf(attributes, name)
     const named = { ...spec, serviceAccountName: name, serviceAccount: name }
-    const mounted = isMounted(spec, account) ? withTokenVolume(named, nameSuffix) : named
+    const mounted = isMounted(spec, account)
+      ? await attributes.context.divide(() => withTokenVolume(named, nameSuffix))
+      : named
     return { ...pod, spec: { ...mounted, ...pullSecrets(spec, account) } }
   }
 
@@ -96,7 +100,8 @@ export function createServiceAccount({
       if (isNewPod(attributes)) await check(attributes, object)
       if (targetOf(attributes) !== 'pods/ephemeralcontainers') return
       const spec = fieldsOf(object['spec'])
-      const fault = ephemeralFault(spec, await accountOf(attributes, nameIn(attributes, spec)))
+      const account = await accountOf(attributes, nameIn(attributes, spec))
+      const fault = await attributes.context.divide(() => ephemeralFault(spec, account))
       // kube-apiserver returns this error without a reason.
       if (fault !== undefined) throw unclassified(fault)
     },

@@ -3,6 +3,7 @@
  * server, and the name of the namespace.
  */
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
+import { eachItem, everyItem, firstOf, once } from '../../lib/scheduling/parts.ts'
 
 const volumePrefix = 'kube-api-access-'
 /** Path at which clients expect the volume. */
@@ -20,33 +21,49 @@ const FILE_MODE = 0o644
  */
 export function withTokenVolume(spec: Fields, nameSuffix: () => string): Fields {
   const volumes = itemsOf(spec['volumes'])
-  const known = volumes.find(({ name }) => textOf(name).startsWith(volumePrefix))
-  const name = known === undefined ? newName(volumes, nameSuffix) : textOf(known['name'])
-  const lists = ['initContainers', 'containers'].filter((list) =>
-    itemsOf(spec[list]).some(needsMount),
-  )
-  if (lists.length === 0) return spec
-  const mounted = lists.map((list) => [
-    list,
-    itemsOf(spec[list]).map((one) => (needsMount(one) ? withMount(one, name) : one)),
-  ])
+  const known = tokenVolumeIn(volumes)
+  // If no volume has the prefix, any suffix is free.
+  const name = known ?? `${volumePrefix}${once('suffix of a token volume', nameSuffix)}`
+  const init = mountedIn(spec, 'initContainers', name)
+  const usual = mountedIn(spec, 'containers', name)
+  if (init === undefined && usual === undefined) return spec
   return {
     ...spec,
-    ...Object.fromEntries(mounted),
+    ...init,
+    ...usual,
     ...(known === undefined ? { volumes: [...volumes, tokenVolume(name)] } : {}),
   }
 }
 
-function newName(volumes: readonly Fields[], nameSuffix: () => string): string {
-  const taken = new Set(volumes.map(({ name }) => textOf(name)))
-  for (;;) {
-    const name = `${volumePrefix}${nameSuffix()}`
-    if (!taken.has(name)) return name
-  }
+/** Returns the name of the volume for the token if the pod already has one. */
+const tokenVolumeIn = (volumes: readonly Fields[]): string | undefined =>
+  firstOf('token volume', volumes, ({ name }) => {
+    const text = textOf(name)
+    return text.startsWith(volumePrefix) ? text : undefined
+  })
+
+/** Returns the list with the mounts, or undefined if no container of the list needs one. */
+function mountedIn(spec: Fields, list: string, volume: string): Fields | undefined {
+  const { containers, isChanged } = eachItem(
+    'containers with the token',
+    itemsOf(spec[list]),
+    (): { containers: Fields[]; isChanged: boolean } => ({ containers: [], isChanged: false }),
+    (mounted, container) => {
+      const isMissing = needsMount(container)
+      if (isMissing) mounted.isChanged = true
+      mounted.containers.push(isMissing ? withMount(container, volume) : container)
+      return true
+    },
+  )
+  return isChanged ? { [list]: containers } : undefined
 }
 
 const needsMount = (container: Fields): boolean =>
-  !itemsOf(container['volumeMounts']).some((mount) => mount['mountPath'] === mountPath)
+  everyItem(
+    'mounts of a container',
+    itemsOf(container['volumeMounts']),
+    (mount) => mount['mountPath'] !== mountPath,
+  )
 
 const withMount = (container: Fields, name: string): Fields => ({
   ...container,

@@ -163,7 +163,7 @@ test('the label of each call in the source code is unique', () => {
       /^import \{([^}]*)\} from '[./]*lib\/scheduling\/parts\.ts'/m.exec(text) ?? []
     const names = imported.split(',').map((one) => one.trim())
     const labelled = names.filter((one) =>
-      /^(once|eachItem|eachKey|everyItem|everyKey|mapEach|repeat)$/.test(one),
+      /^(once|eachItem|eachKey|everyItem|everyKey|firstOf|mapEach|repeat)$/.test(one),
     )
     if (labelled.length === 0) continue
     for (const [, call, argument = ''] of text.matchAll(

@@ -191,6 +191,23 @@ export function everyKey(label: string, fields: object, holds: (key: string) => 
   ).isSo
 }
 
+/** Returns the first result that is not undefined. */
+export function firstOf<T, R>(
+  label: string,
+  items: readonly T[],
+  find: (item: T, at: number) => R | undefined,
+): R | undefined {
+  return eachItem(
+    label,
+    items,
+    (): { found: R | undefined } => ({ found: undefined }),
+    (state, item, at) => {
+      state.found = find(item, at)
+      return state.found === undefined
+    },
+  ).found
+}
+
 /** Does the same as `items.map`, but can be divided. */
 export function mapEach<T, R>(
   label: string,
