@@ -5,10 +5,11 @@
  *   --only a,b      run only these benchmarks. By default: client, feed, latest, serve, memory,
  *                   registry, chain (admission with nothing configured), cel, rbac, flow, nodes.
  *                   Only if named, because they take minutes: scale, access, admission,
- *                   bully (needs h2load), start (of the packed package), stores (SQLite and etcd),
- *                   testing, encryption, etcds (Events in a separate etcd), proxied (requests to
- *                   an aggregated server; needs h2load), features (cost of audit, roles, flow
- *                   control and traces; needs h2load).
+ *                   bully (needs h2load), start (of the packed package), sizing (memory, for
+ *                   docs/operate.md), stores (SQLite and etcd), testing, encryption, etcds
+ *                   (Events in a separate etcd), proxied (requests to an aggregated server; needs
+ *                   h2load), features (cost of audit, roles, flow control and traces; needs
+ *                   h2load).
  *                   Or loads on a whole server: get, create, list-by-node, informer-json-cold,
  *                   kubelets, rest, watch-by-node, … (most need h2load).
  *                   Or cluster: real controllers and kwok, with --nodes N (500) and --pods M (5000)
@@ -53,6 +54,7 @@ import { benchAgainstReference, benchAlone } from './server/compare.ts'
 import { benchEtcds } from './server/etcds.ts'
 import { benchFeatures } from './server/features.ts'
 import { benchProxied } from './server/proxied.ts'
+import { benchSizing } from './server/sizing.ts'
 import { benchStart } from './server/start.ts'
 import { benchStores } from './server/stores.ts'
 import { benchTesting } from './parts/testing/clusters.ts'
@@ -79,6 +81,7 @@ const benches: Readonly<Record<string, Bench>> = {
   access: () => benchAccess({ runs: Number(values.runs) }),
   admission: () => benchAdmission({ runs: Number(values.runs), reference: false }),
   start: () => benchStart({ runs: Number(values.runs) }),
+  sizing: () => benchSizing({ runs: Number(values.runs) }),
   stores: () => benchStores({ runs: Number(values.runs) }),
   testing: async () => benchTesting(),
   encryption: benchEncryption,
@@ -94,6 +97,7 @@ const onRequest: ReadonlySet<string> = new Set([
   'access',
   'admission',
   'start',
+  'sizing',
   'stores',
   'testing',
   'encryption',
