@@ -111,7 +111,6 @@ export function toStored(object: KubeObject): KubeObject {
   )
   const cpu =
     targetCPUUtilizationPercentage === undefined ? [] : [cpuMetric(targetCPUUtilizationPercentage)]
-  const all = [...(metrics ?? []), ...cpu]
   const currentCpu =
     currentCPUUtilizationPercentage === undefined
       ? []
@@ -121,7 +120,7 @@ export function toStored(object: KubeObject): KubeObject {
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),
-    spec: present({ ...spec, metrics: all.length > 0 ? all : undefined, behavior }),
+    spec: present({ ...spec, metrics: [...(metrics ?? []), ...cpu], behavior }),
     status: present({
       ...status,
       currentMetrics: current.length > 0 ? current : undefined,
