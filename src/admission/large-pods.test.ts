@@ -17,6 +17,8 @@ import { createLimitRanger } from './limit-ranger.ts'
 import { createPodTolerationRestriction } from './pod-toleration-restriction.ts'
 import { PodSecurityMetrics } from './pod-security/metrics.ts'
 import { createPodSecurity } from './pod-security/plugin.ts'
+import { OpenCharges } from './resource-quota/open-charges.ts'
+import { createResourceQuota } from './resource-quota/plugin.ts'
 import { createRuntimeClass } from './runtime-class.ts'
 import { createServiceAccount } from './service-account/plugin.ts'
 
@@ -48,6 +50,19 @@ objects.put(
 )
 objects.put('runtimeclasses', '', anObject('RuntimeClass', 'r', { scheduling: {} }))
 
+const hard = { 'requests.cpu': '1M', 'limits.cpu': '1M' }
+const quota = anObject('ResourceQuota', 'q', {
+  metadata: { namespace: 'n' },
+  status: { hard, used: { 'requests.cpu': '0', 'limits.cpu': '0' } },
+})
+objects.put('resourcequotas', 'n', quota)
+const resourceQuota = createResourceQuota(objects, () => [quota], {
+  gates,
+  clock: systemClock,
+  limitedResources: [],
+  openCharges: new OpenCharges(),
+})
+
 const podSecurity = createPodSecurity({
   objects,
   clock: systemClock,
@@ -59,6 +74,7 @@ const podSecurity = createPodSecurity({
   },
 })
 
+const oneCpu = { requests: { cpu: '1' }, limits: { cpu: '1' } }
 const capabilities = Array.from({ length: 200_000 }, (_, at) => `${at}`)
 
 const cases: readonly (readonly [name: string, Plugin, spec: () => Fields])[] = [
@@ -81,6 +97,16 @@ const cases: readonly (readonly [name: string, Plugin, spec: () => Fields])[] = 
     'AlwaysPullImages visits many containers',
     alwaysPullImages,
     () => ({ containers: list(80_000, () => ({ name: 'a', imagePullPolicy: 'Never' })) }),
+  ],
+  [
+    'ResourceQuota sums the amounts of many containers',
+    resourceQuota,
+    () => ({ containers: list(80_000, (at) => ({ name: `${at}`, resources: oneCpu })) }),
+  ],
+  [
+    'ResourceQuota lists many containers without amounts',
+    resourceQuota,
+    () => ({ containers: list(80_000, (at) => ({ name: `${at}` })) }),
   ],
   [
     'PodSecurity evaluates many containers',

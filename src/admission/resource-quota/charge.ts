@@ -54,8 +54,13 @@ export function unknownOf(
   if (limited.length === 0) return undefined
   const { used } = statusOf(quota)
   const name = quota.metadata.name ?? ''
-  const missing = evaluator.missing(object, limited)
-  if (missing !== undefined) return refusal(attributes, `failed quota: ${name}: ${missing}`)
+  const missing = evaluator.missing(object)
+  const parts = limited.flatMap((resource) => {
+    const containers = missing.get(resource)
+    return containers === undefined ? [] : [`${resource} for: ${containers}`]
+  })
+  if (parts.length > 0)
+    return refusal(attributes, `failed quota: ${name}: must specify ${parts.join('; ')}`)
   if (limited.some((resource) => !used.has(resource))) {
     return refusal(attributes, `status unknown for quota: ${name}, resources: ${limited.join(',')}`)
   }

@@ -5,7 +5,7 @@ import { type ResourceList, largest, readResourceList } from '../../api/resource
 import type { Quantity } from '../../api/quantity.ts'
 import { storageClassOf } from '../storage-class.ts'
 import type { Attributes } from '../admission.ts'
-import { count, type Evaluator, isWritten } from './evaluator.ts'
+import { count, type Evaluator, isWritten, noneMissing } from './evaluator.ts'
 import { isSelected } from './scopes.ts'
 
 const names: readonly string[] = [
@@ -29,7 +29,7 @@ export const createClaimEvaluator = (gates: Gates): Evaluator => ({
     name.endsWith(`${ofClass}requests.storage`),
   isInScope: (claim, scope) =>
     gates.isOn(ofAttributes) && scope.name === ofAttributes && isSelected(classesOf(claim), scope),
-  missing: () => undefined,
+  missing: () => noneMissing,
 })
 
 const ofAttributes = 'VolumeAttributesClass'

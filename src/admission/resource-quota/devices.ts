@@ -11,7 +11,7 @@ import {
   textOf,
 } from '../../api/object.ts'
 import { type ResourceList, largest, sum } from '../../api/resource-list.ts'
-import { count, type Evaluator, isWritten } from './evaluator.ts'
+import { count, type Evaluator, isWritten, noneMissing } from './evaluator.ts'
 
 const name = 'count/resourceclaims.resource.k8s.io'
 const ofClass = '.deviceclass.resource.k8s.io/devices'
@@ -29,7 +29,7 @@ export const deviceEvaluator: Evaluator = {
   },
   measures: (wanted) => wanted === name || wanted.endsWith(ofClass),
   isInScope: () => false,
-  missing: () => undefined,
+  missing: () => noneMissing,
 }
 
 /**

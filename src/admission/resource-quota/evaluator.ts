@@ -5,6 +5,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
+import { mapEach } from '../../lib/scheduling/parts.ts'
 import type { Attributes } from '../admission.ts'
 import type { Scope } from './scopes.ts'
 
@@ -25,10 +26,31 @@ export type Evaluator = {
    */
   readonly isInScope: (object: KubeObject, scope: Scope) => boolean
   /**
-   * Returns an error message if the object does not specify the amounts of these resources, which a
-   * quota limits. Otherwise returns undefined.
+   * Returns the resources whose amounts the object must specify if a quota limits them, but does
+   * not. The value lists the containers that do not specify the amount.
    */
-  readonly missing: (object: KubeObject, resourceNames: readonly string[]) => string | undefined
+  readonly missing: (object: KubeObject) => ReadonlyMap<string, string>
+}
+
+/** The result of `missing` for objects that need not specify any amounts. */
+export const noneMissing: ReadonlyMap<string, string> = new Map()
+
+/**
+ * Returns an evaluator that contains the results for large objects. Each quota of a namespace needs
+ * them several times, and computing them here can be divided.
+ */
+export function measured(evaluator: Evaluator, objects: readonly KubeObject[]): Evaluator {
+  const known = new Map(
+    mapEach('measured objects', objects, (object) => [
+      object,
+      { usage: evaluator.usageOf(object), missing: evaluator.missing(object) },
+    ]),
+  )
+  return {
+    ...evaluator,
+    usageOf: (object) => known.get(object)?.usage ?? evaluator.usageOf(object),
+    missing: (object) => known.get(object)?.missing ?? evaluator.missing(object),
+  }
 }
 
 export const count = (number: number): Quantity => ({

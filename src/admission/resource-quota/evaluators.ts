@@ -10,7 +10,7 @@ import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { createClaimEvaluator } from './claims.ts'
 import { deviceEvaluator } from './devices.ts'
-import { count, type Evaluator } from './evaluator.ts'
+import { count, type Evaluator, noneMissing } from './evaluator.ts'
 import { createPodEvaluator } from './pods.ts'
 import { serviceEvaluator } from './services.ts'
 
@@ -76,6 +76,6 @@ function countEvaluator(...names: readonly string[]): Evaluator {
     fixedUsage,
     measures: (name) => names.includes(name),
     isInScope: () => false,
-    missing: () => undefined,
+    missing: () => noneMissing,
   }
 }

@@ -11,6 +11,7 @@ import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Plugin } from '../admission.ts'
 import type { Objects } from '../../api/object-access.ts'
 import type { Charge } from './charge.ts'
+import { type Evaluator, measured } from './evaluator.ts'
 import { Evaluators } from './evaluators.ts'
 import { LimitedResources } from './limited.ts'
 import type { OpenCharges } from './open-charges.ts'
@@ -32,8 +33,11 @@ export function createResourceQuota(
   const evaluators = new Evaluators(gates, clock)
   const limited = new LimitedResources(limitedResources)
   const ledger = new Ledger(objects, (quotas, charge) => limited.uncoveredOf(quotas, charge))
-  const settle = (charge: Charge): Promise<void> => {
-    const { namespace, isDryRun, context } = charge.attributes
+  const settle = async (given: Charge): Promise<void> => {
+    const { namespace, isDryRun, context, oldObject } = given.attributes
+    const pair = oldObject === undefined ? [given.object] : [given.object, oldObject]
+    const measure = (): Evaluator => measured(given.evaluator, pair)
+    const charge = context.isLarge ? { ...given, evaluator: await context.inParts(measure) } : given
     if (isDryRun) return ledger.check(namespace, charge)
     context.onWriteEnd(openCharges.begin(namespace))
     return ledger.charge(namespace, charge)

@@ -17,7 +17,9 @@ import type { Clock } from '../../lib/time/clock.ts'
 import { isPodLevel, podResources, saidAmounts } from '../../registry/pod-resources.ts'
 import { isExtended, isHugePages } from '../../registry/rules/resources.ts'
 import type { Attributes } from '../admission.ts'
-import { count, type Evaluator } from './evaluator.ts'
+import { eachItem } from '../../lib/scheduling/parts.ts'
+import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
+import { count, type Evaluator, noneMissing } from './evaluator.ts'
 import { amountsWithGiven } from './given.ts'
 import { hasDeadline, isPodInScope } from './scopes.ts'
 
@@ -48,8 +50,7 @@ export const createPodEvaluator = (gates: Gates, clock: Pick<Clock, 'wallMs'>): 
     return isHugePages(plain) || isExtended(plain)
   },
   isInScope: isPodInScope,
-  missing: (pod, resourceNames) =>
-    saysItself(pod, ownOf(gates)) ? undefined : missing(pod, resourceNames),
+  missing: (pod) => (saysItself(pod, ownOf(gates)) ? noneMissing : missing(pod)),
 })
 
 /**
@@ -115,20 +116,40 @@ function* named(requests: ResourceList, limits: ResourceList): Generator<[string
   for (const [name, amount] of limits) if (compute.includes(name)) yield [`limits.${name}`, amount]
 }
 
-function missing({ spec }: KubeObject, resourceNames: readonly string[]): string | undefined {
-  const wanted = resourceNames.filter((name) => required.has(name)).toSorted()
+/** Returns the names of the containers without an amount, by resource. */
+function missing({ spec }: KubeObject): ReadonlyMap<string, string> {
   const fields = fieldsOf(spec)
   const containers = ['containers', 'initContainers'].flatMap((list) => itemsOf(fields[list]))
-  const said = containers.map(
-    (container) => [textOf(container['name']), namesIn(container)] as const,
+  const silent = eachItem(
+    'containers without amounts',
+    containers,
+    (): Map<string, Set<string>> => new Map(),
+    (all, container) => {
+      const given = namesIn(container)
+      for (const name of required)
+        if (!given.has(name)) addName(all, name, textOf(container['name']))
+      return true
+    },
   )
-  const parts = wanted.flatMap((name) => {
-    // limit: `wanted` has at most six names, so `said` is filtered at most six times.
-    const silent = said.filter(([, given]) => !given.has(name)).map(([container]) => container)
-    return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].toSorted().join(',')}`]
-  })
-  return parts.length === 0 ? undefined : `must specify ${parts.join('; ')}`
+  return eachItem(
+    'resources without amounts',
+    [...silent],
+    (): Map<string, string> => new Map(),
+    (texts, [name, without]) => {
+      const inOrder = sortInParts('names of containers without amounts', [...without], byText)
+      texts.set(name, inOrder.join(','))
+      return true
+    },
+  )
 }
+
+function addName(all: Map<string, Set<string>>, resource: string, container: string): void {
+  const known = all.get(resource)
+  if (known === undefined) all.set(resource, new Set([container]))
+  else known.add(container)
+}
+
+const byText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 function namesIn({ resources }: Fields): ReadonlySet<string> {
   const { requests, limits } = fieldsOf(resources)

@@ -1,7 +1,7 @@
 /** Measures the node ports and load balancers that Services use. */
 import { fieldsOf, itemsOf, type KubeObject } from '../../api/object.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
-import { count, type Evaluator, isWritten } from './evaluator.ts'
+import { count, type Evaluator, isWritten, noneMissing } from './evaluator.ts'
 
 const names: readonly string[] = [
   'services',
@@ -15,7 +15,7 @@ export const serviceEvaluator: Evaluator = {
   usageOf,
   measures: (name) => names.includes(name),
   isInScope: () => false,
-  missing: () => undefined,
+  missing: () => noneMissing,
 }
 
 function usageOf({ spec }: KubeObject): ResourceList {

@@ -3,7 +3,11 @@
  * exceed the limit, and must not be below the amount that was granted to clients.
  */
 import type { Objects } from '../../../../src/api/object-access.ts'
-import { count, type Evaluator } from '../../../../src/admission/resource-quota/evaluator.ts'
+import {
+  count,
+  type Evaluator,
+  noneMissing,
+} from '../../../../src/admission/resource-quota/evaluator.ts'
 import { Ledger } from '../../../../src/admission/resource-quota/ledger.ts'
 import { ApiError } from '../../../../src/api/errors.ts'
 import { fieldsOf, textOf } from '../../../../src/api/object.ts'
@@ -25,7 +29,7 @@ const evaluator: Evaluator = {
   usageOf: () => new Map([[resourceName, count(1)]]),
   measures: (name) => name === resourceName,
   isInScope: () => true,
-  missing: () => undefined,
+  missing: () => noneMissing,
 }
 
 export class SimQuota {
