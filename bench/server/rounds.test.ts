@@ -47,7 +47,7 @@ test('a round is disturbed if the host or other processes took CPU time during e
   assert.ok(isDisturbed(turn, { stolen: 0, others: 0.3 }))
 })
 
-test('undisturbed rounds are preferred to the least disturbed ones', () => {
+test('disturbed rounds count only if there are too few undisturbed rounds, and the least disturbed rounds are chosen first', () => {
   const rounds = [disturbed(1, 9, 0.5), quiet(1, 1), disturbed(1, 2, 0.2), quiet(1, 1.1)]
   assert.deepEqual(
     roundsThatCount(rounds, 3).map(({ after }) => after),
@@ -55,7 +55,7 @@ test('undisturbed rounds are preferred to the least disturbed ones', () => {
   )
 })
 
-test('a report states how many rounds were disturbed and whether any of them counts', () => {
+test('a report states how many rounds were disturbed and how many of the disturbed rounds count toward the result', () => {
   const rounds = [quiet(1, 1), disturbed(1, 2, 0.4), quiet(1, 1)]
   assert.equal(describeRounds([quiet(1, 1)], 1), '1.000 times')
   assert.equal(

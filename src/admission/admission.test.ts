@@ -21,7 +21,7 @@ test('all mutating plugins run again after one of them changed the object', asyn
   assert.deepEqual(seen, ['a 1', 'b 1', 'a 2', 'b 2'])
 })
 
-test('the options contain only fields that the client set', () => {
+test('the options in an admission request contain only fields that the client set', () => {
   const meta = { apiVersion: 'meta.k8s.io/v1' }
   assert.deepEqual(writeOptions('CreateOptions', new URLSearchParams()), {
     kind: 'CreateOptions',

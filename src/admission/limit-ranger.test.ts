@@ -86,7 +86,7 @@ const container = (name: string, cpu: string, more: Fields = {}) => ({
 const refusal = (cpu: string) =>
   `403 pods "p" is forbidden: maximum cpu usage per Pod is 1, but limit is ${cpu}`
 
-test('the requests and limits of containers that run at the same time are added', async () => {
+test('the requests and limits of containers that run at the same time are summed', async () => {
   const limit = { type: 'Pod', max: { cpu: '1' } }
   const tryPod = (spec: Fields) =>
     admit(withLimits(limit), attributes({ plural: 'pods', object: pod(spec) }))

@@ -89,7 +89,7 @@ test('plugins that follow the plugin that rejected the request are not counted',
   ])
 })
 
-test('a second round is counted for each plugin, but not for the mutating step as a whole', async () => {
+test('a second round of mutating admission is counted for each plugin, but not for the mutating step as a whole', async () => {
   const { admission, read } = measured([
     {
       name: 'MutatingAdmissionWebhook',

@@ -19,7 +19,7 @@ function contextFor(timeoutMs: number) {
   return { client, clock, context }
 }
 
-test('the signal is aborted when the client disconnects or the deadline passes', async () => {
+test('the signal of a request context is aborted when the client disconnects or the deadline passes', async () => {
   const gone = contextFor(60_000)
   const { signal } = gone.context
   assert.equal(gone.context.signal, signal)
@@ -35,7 +35,7 @@ test('the signal is aborted when the client disconnects or the deadline passes',
   assert.ok(late.context.hasTimedOut)
 })
 
-test('the context does not read the signal of a client that reports its disconnection through a callback', () => {
+test('a request context does not read the signal of a client that reports its disconnection through a callback', () => {
   let listener: (() => void) | undefined
   const client = {
     get signal(): AbortSignal {

@@ -74,7 +74,7 @@ test('a release that emulates an older version has the gate states of that versi
   assert.deepEqual(states, ['BETA off', 'BETA off', 'GA on', 'GA on'])
 })
 
-test('a gate that the emulated version does not have yet is absent, but not unknown', () => {
+test('a gate of this release that the emulated version does not have yet is reported as absent, and a gate of a later release as unknown', () => {
   assert.equal(describe(33, 'DeclarativeValidation', { emulated: 32 }), 'absent')
   assert.equal(describe(33, 'EvictionRequestAPI', { emulated: 32 }), 'unknown')
 })

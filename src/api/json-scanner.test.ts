@@ -87,7 +87,7 @@ test('the scanner accepts exactly what JSON.parse accepts', () => {
   )
 })
 
-test('a string is read correctly if it is read a second time, after `at` was set back', () => {
+test('a string is read correctly a second time, after the position of the scanner was set back', () => {
   const scanner = new JsonScanner('["a\\"b","plain"]')
   scanner.peekType()
   scanner.skipValue()

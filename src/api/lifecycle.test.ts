@@ -29,7 +29,7 @@ test('a kind that is not deprecated yet in a release has no warning', () => {
   assert.equal(deprecationOf(33, 'example.com/v1', 'Thing'), undefined)
 })
 
-test('a lifecycle is the one that the source of the release states', () => {
+test('the lifecycle of a kind in a release is the one that the source code of that Kubernetes release states', () => {
   const kind = 'ClusterTrustBundle'
   const at = (release: number): unknown => kindsOf(release, 'certificates.k8s.io/v1beta1').get(kind)
   assert.deepEqual(

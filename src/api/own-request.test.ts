@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { turnsDuring } from '../../test/support/harness/turns.ts'
 import { objectInSlices, objectOf } from './own-request.ts'
 
-test('a large response to an own request is parsed across several ticks of the event loop', async () => {
+test('a large response to a request that the server sends to itself is parsed across several ticks of the event loop', async () => {
   const items = Array.from({ length: 5_000 }, (_, at) => ({
     metadata: { name: `n${at}`, labels: { a: 'ü"\\' } },
   }))

@@ -33,7 +33,7 @@ const selections: readonly [string, boolean][] = [
   ['in in (a)', false],
 ]
 for (const [selector, isSelected] of selections) {
-  test(`the label selector ${JSON.stringify(selector)} ${isSelected ? 'selects' : 'does not select'}`, () => {
+  test(`the label selector ${JSON.stringify(selector)} ${isSelected ? 'selects' : 'does not select'} the object of this test`, () => {
     assert.equal(matchesLabels(parseLabelSelector(selector), labels), isSelected)
   })
 }

@@ -130,7 +130,7 @@ test('the --oidc-* flags configure an issuer, like an issuer in a file', () => {
   ])
 })
 
-test('--oidc-username-prefix sets the prefix, - disables it, and by default email addresses have no prefix', () => {
+test('--oidc-username-prefix sets the prefix, the value - disables it, and by default email addresses have no prefix', () => {
   const oidc = { 'oidc-issuer-url': 'https://a.example.org', 'oidc-client-id': 'cluster' }
   const prefixOf = (given: RawFlags): string | undefined => {
     const [one] = readAccess({ ...oidc, ...given }).authentication.jwt

@@ -31,7 +31,7 @@ test('--allow-metric-labels accepts a single pair without quotes, and several pa
   )
 })
 
-test('a manifest file accepts the same pairs as --allow-metric-labels, which takes precedence, and an invalid file is ignored', () => {
+test('--allow-metric-labels-manifest names a file with the same pairs as --allow-metric-labels, which takes precedence, and an invalid file is ignored', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-metrics-'))
   try {
     const path = join(folder, 'labels.yaml')

@@ -93,7 +93,7 @@ test('expired certificates and invalid blocks are removed', async () => {
   assert.equal(dataOf(body)['client-ca-file'], own)
 })
 
-test('the lists of front proxies are merged', async () => {
+test('the allowed names and headers of front proxies are merged with those in the ConfigMap', async () => {
   const requestHeader = {
     caPem: third,
     allowedNames: ['proxy'],

@@ -66,7 +66,7 @@ const reported = ({ metadata, ...object }: KubeObject): unknown => {
   return [metadata.finalizers, status, reason]
 }
 
-test('objects are deleted in the storage version, even if it is not served', async () => {
+test('the custom resources of a deleted definition are deleted in the storage version, even if it is not served', async () => {
   const deleted: string[] = []
   const { result, written } = await run({
     deleteObjects: async ({ version }) => (deleted.push(version), 0),
@@ -75,7 +75,7 @@ test('objects are deleted in the storage version, even if it is not served', asy
   assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'InstanceDeletionCompleted'])
 })
 
-test('the definition is kept while finalizers retain objects', async () => {
+test('a definition is kept while finalizers retain its custom resources', async () => {
   const { result, written } = await run({ deleteObjects: async () => 1 })
   assert.equal(typeof result, 'number')
   assert.deepEqual(reported(written), [
@@ -85,7 +85,7 @@ test('the definition is kept while finalizers retain objects', async () => {
   ])
 })
 
-test('before the last objects are deleted, the status stops the creation of objects', async () => {
+test('before the last custom resources are deleted, a condition in the status of the definition prevents the creation of new ones', async () => {
   const seen: boolean[] = []
   const { result, written } = await run((write) => ({
     deleteObjects: async () => {
@@ -97,7 +97,7 @@ test('before the last objects are deleted, the status stops the creation of obje
   assert.equal(isClosedCrd(written), false)
 })
 
-test('the definition is kept if it changes after the creation of objects was stopped', async () => {
+test('a definition is kept if it changes after the creation of its custom resources was stopped', async () => {
   let lists = 0
   const { result, written } = await run((write) => ({
     deleteObjects: async () => {
@@ -109,7 +109,7 @@ test('the definition is kept if it changes after the creation of objects was sto
   assert.deepEqual(written.metadata.finalizers, ['example.com/mine', cleanupFinalizer])
 })
 
-test('the creation of objects stays stopped while the last objects have finalizers', async () => {
+test('custom resources cannot be created while the last ones of a deleted definition have finalizers', async () => {
   let lists = 0
   const { result, written } = await run({ deleteObjects: async () => lists++ })
   assert.equal(typeof result, 'number')

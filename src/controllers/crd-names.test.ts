@@ -88,7 +88,7 @@ test('if one of several short names is taken, the others do not block other defi
   assert.equal(acceptNames(asked(wanted), names).conflict, undefined)
 })
 
-test('replacing a claim returns whether names may have become free', () => {
+test('after the names of a definition change, the index reports whether any name may have become free', () => {
   const names = inUse()
   const owner = 'widgets.example.com'
   const settled = { group, accepted: widgets, wanted: widgets }

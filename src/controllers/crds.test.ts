@@ -336,7 +336,7 @@ test('definitions are served even if the APIServices cannot be listed', {
   assert.equal(registry.inGroup('example.com').length, 1)
 })
 
-test('stopping does not wait for a watch that is being opened, and closes the watch if it opens later', {
+test('the controller stops without waiting for a watch that is being opened, and closes the watch if it opens later', {
   timeout: 120_000,
 }, async () => {
   const { promise, resolve } = Promise.withResolvers<EventSource>()

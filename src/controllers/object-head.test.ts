@@ -41,7 +41,7 @@ function itemOf(ownerReferences: readonly Owner[], isDecoded = false): Item {
 
 for (const count of [0, 1, 2_000]) {
   for (const isDecoded of [false, true]) {
-    test(`headOf returns the metadata of an object with ${count} owners if the item is ${isDecoded ? '' : 'not '}decoded`, () => {
+    test(`headOf returns the metadata of an object with ${count} owners if the object is ${isDecoded ? '' : 'not '}decoded`, () => {
       const head = headOf(itemOf(owners(count), isDecoded))
       assert.equal(head.uid, 'x')
       assert.equal(head.isMarked, false)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Registry } from '../registry/registry.ts'
 import { onRegistryChange } from './registry-changes.ts'
 
-test('changes are reported once per batch, and are not reported after the listener was disposed of', () => {
+test('changes of the registry are reported once per batch, and are not reported after the listener was disposed of', () => {
   const registry = new Registry([])
   const due: (() => void)[] = []
   let isClosed = false

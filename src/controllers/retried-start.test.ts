@@ -52,7 +52,7 @@ const fail = (): AsyncDisposable => {
   throw new Error('of the test')
 }
 
-test('a start is not retried after the object was disposed of', async () => {
+test('a failed start is not retried after the RetriedStart object was disposed of', async () => {
   const timers = new Waits()
   await new RetriedStart({ name: 'it', start: fail, log: () => undefined, timers })[
     Symbol.asyncDispose

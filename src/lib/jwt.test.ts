@@ -75,7 +75,7 @@ const headers: readonly [object, boolean][] = [
   [{ alg: 'ES256', kid: 1 }, false],
 ]
 for (const [header, wanted] of headers) {
-  test(`a header ${JSON.stringify(header)}: ${wanted ? 'accepted' : 'rejected'}`, () => {
+  test(`a token with the header ${JSON.stringify(header)} is ${wanted ? 'accepted' : 'rejected'}`, () => {
     assert.equal(isVerified(signedWith(header)), wanted)
   })
 }

@@ -85,7 +85,7 @@ const audienceCases: readonly [
   ['not checked if none are requested', [], ['z'], []],
 ]
 for (const [what, audiences, reported, wanted] of audienceCases) {
-  test(`for a token, the audiences are ${what}`, async () => {
+  test(`the audiences of a token are ${what}`, async () => {
     const { result } = await ask(
       [review({ authenticated: true, user, ...(reported && { audiences: reported }) })],
       {

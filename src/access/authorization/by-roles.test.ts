@@ -40,7 +40,7 @@ const may = (resourceNames: readonly string[]): Fields => ({
 const names = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, at) => `${prefix}${at}`)
 
-test('a list of rights contains all rules of large roles, up to a number of entries', async () => {
+test('a list of rights contains all rules of large roles, until it reaches the maximum number of list entries', async () => {
   const roles = Array.from({ length: 6 }, () => [may(names(80_000, ''))])
   const all = await rightsOf(indexOf(...roles.slice(0, 4)))
   assert.deepEqual([all.resourceRules.length, all.incomplete], [4, false])
@@ -53,7 +53,7 @@ test('a list of rights contains all rules of large roles, up to a number of entr
   )
 })
 
-test('a list of rights contains rules with long names, up to a number of bytes', async () => {
+test('a list of rights contains rules with long names, until it reaches the maximum number of bytes', async () => {
   const long = 'x'.repeat(1_000_000)
   const roles = Array.from({ length: 5 }, (_, at) => [may([`${long}${at}`])])
   const { resourceRules, incomplete, evaluationError } = await rightsOf(indexOf(...roles))
@@ -81,7 +81,7 @@ test('collecting the rights of a user with large roles reserves memory, and ends
   await assert.rejects(rightsOf(large, { signal: AbortSignal.abort(reason) }), reason)
 })
 
-test('explaining a decision ends when its request ends', async () => {
+test('the explanation of a decision stops when the request for it ends', async () => {
   const { explain } = createRoleAuthorizer(indexOf([may(['a'])]))
   const asked = { kind: 'path', verb: 'get', path: '/x' } as const
   const reason = new Error('the client has disconnected')

@@ -21,7 +21,7 @@ const resource = (
   ...fields,
 })
 
-test('for a request in a namespace, the commands create a Role and a RoleBinding', () => {
+test('for a request in a namespace, the suggested commands create a Role and a RoleBinding', () => {
   assert.deepEqual(
     grantCommands(userOf('alice'), resource({ verb: 'delete', namespace: 'shop' })),
     [

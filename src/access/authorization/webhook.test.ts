@@ -292,7 +292,7 @@ test('a response is cached only for an identical review', async () => {
     assert.ok(!(authorizer.authorize(user, attributes) instanceof Promise))
 })
 
-test('errors are not cached, and responses for long attributes are not cached', async () => {
+test('errors are not cached, and responses for requests with very long attributes are not cached', async () => {
   const failing = start(() => new CallError('refused', 'refused'))
   await failing.authorizer.authorize(alice, getPod)
   assert.ok(failing.authorizer.authorize(alice, getPod) instanceof Promise)

@@ -185,7 +185,7 @@ const cases: readonly (readonly [
   ],
 ]
 for (const [name, rule, covered, others] of cases) {
-  test(`in a rule of a role, ${name}`, () => {
+  test(`in the rules of a role, ${name}`, () => {
     for (const attributes of covered)
       assert.ok(verdictOf([rule], attributes), JSON.stringify(attributes))
     for (const attributes of others)
@@ -318,7 +318,7 @@ test('changes to and deletions of roles and bindings take effect, and the index 
   assert.deepEqual(index.size, { roles: 0, bindings: 0, namespaces: 0 })
 })
 
-test('heldRules returns all rules of a user, either once per binding or once per role', () => {
+test('heldRules returns all rules of a user, and the rules of a role either once or once per binding', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'), may('list', 'pods'))
   bind(index, '/b', 'ClusterRole/r', group('dev'), person())
@@ -406,7 +406,7 @@ test('a ClusterRoleBinding to a Role that is written directly to etcd does not g
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('places() yields only roles that exist', () => {
+test('RoleIndex.places yields only roles that exist', () => {
   const index = new RoleIndex()
   bind(index, '/b', 'ClusterRole/missing', person())
   role(index, '/there')

@@ -146,7 +146,7 @@ test('a comparison of many rules is divided into short slices, between which oth
   assert.ok(longestMs < 500, `${longestMs} ms`)
 })
 
-test('a list with many entries is converted in steps of a few entries', () => {
+test('the comparison of a rule with very many resource names is divided into steps', () => {
   const names = Array.from({ length: 400_000 }, (_, at) => `x${at}`)
   const rule = may('get', 'pods', { resourceNames: names })
   let count = 0

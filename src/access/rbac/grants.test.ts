@@ -45,7 +45,7 @@ function pack(prefix: string): PackedTexts {
   return atOnce(PackedTexts.of(texts)) ?? assert.fail()
 }
 
-test('resource names are found even if their list is packed', () => {
+test('resource names are found in packed lists and in arrays', () => {
   const { verbs, apiGroups, resources } = may({})
   const rule = (resourceNames: TextList): KeptRule => ({
     ...may({ verbs, apiGroups, resources }),

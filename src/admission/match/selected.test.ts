@@ -70,7 +70,7 @@ const matches = ({ criteria }: Entry, write: Attributes): boolean =>
   matchesObjectSelector(criteria, write) &&
   matchesNamespaceSelector(criteria, write, { get }) === true
 
-test('only the candidates whose selectors match are returned, in order', () => {
+test('the index returns only the policies and webhooks whose selectors match, in their original order', () => {
   const selected = new SelectorIndex<Entry>({ get })
   for (let round = 0; round < 500; round++) {
     const write = someWrite()
@@ -98,7 +98,7 @@ test('the labels of a namespace are checked again after they have changed', () =
   }
 })
 
-test('a policy without a matching binding is dropped, unless the namespace is not in memory', () => {
+test('a policy whose bindings do not match is excluded, but only if the labels of the namespace are in memory', () => {
   const everywhere = readPolicyCriteria({})
   const elsewhere = readPolicyCriteria({ namespaceSelector: { matchLabels: { nowhere: 'x' } } })
   const bound = new MatchIndex<{
@@ -136,7 +136,7 @@ const rule = (names: readonly string[]): Fields => ({
   ...(names.length === 0 ? {} : { resourceNames: names }),
 })
 
-test('the results of rules with resourceNames are cached by name', () => {
+test('rules that list resourceNames match the right objects, even after the results are cached', () => {
   const named = new MatchIndex<Entry>(registry)
   named.entries = [ofNames('a'), ofNames('a', 'b', ''), ofNames()].map((criteria, at) => ({
     at,
@@ -222,7 +222,7 @@ test('if a namespace cannot be read, only the current request fails', async () =
   assert.equal(asked, 2)
 })
 
-test('all plugins of a step share one read of the namespace', () => {
+test('all admission plugins that handle a write share one read of its namespace', () => {
   let reads = 0
   const counting = (...asked: Parameters<typeof get>): ReturnType<typeof get> => {
     reads++

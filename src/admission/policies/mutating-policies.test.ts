@@ -244,7 +244,7 @@ async function unmatched(...texts: readonly string[]): Promise<unknown[]> {
   return plugin.counted
 }
 
-test('match conditions of a policy that are false or fail are recorded', async () => {
+test('match conditions of a policy that are false or fail are recorded in the metrics', async () => {
   const seen = { policy: 'p0', operation: 'CREATE', seconds: 0 }
   assert.deepEqual(await unmatched('true', 'object.data.a == "1"'), [])
   assert.deepEqual(await unmatched('true', 'false'), [{ ...seen, errors: 0 }])

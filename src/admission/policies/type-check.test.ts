@@ -97,7 +97,7 @@ test('a kind that a rule matches several times counts several times toward the l
   assert.ok(text.startsWith('apps/v1, Kind=Deployment: ') && !text.includes('DaemonSet'))
 })
 
-test('the warnings of a policy fit into its status', async () => {
+test('the warnings of a type check are limited, so that they fit into the status of the policy', async () => {
   const expression = Array.from({ length: 200 }, (_, at) => `object.nothing${at} == 1`).join(' || ')
   const rule = ruleOf({
     apiGroups: ['apps'],

@@ -58,7 +58,7 @@ const container = (resources: Fields, name = 'c') => ({ name, resources })
 const podWith = (containers: Fields[], spec: Fields = {}) =>
   attributes({ plural: 'pods', object: pod({ containers, ...spec }) })
 
-test('each object counts as one, under both names of its resource', async () => {
+test('each ConfigMap counts toward both of its quota names, configmaps and count/configmaps', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { configmaps: '1', 'count/configmaps': '5', secrets: '1' }),
   )
@@ -70,7 +70,7 @@ test('each object counts as one, under both names of its resource', async () => 
   )
 })
 
-test('a charge is open from the time before the first quota is changed until the write has finished', async () => {
+test('a write is recorded as open from before the first quota is charged until the write has finished', async () => {
   const world = new ResourceQuotaFixture(quota('q', { configmaps: '1' }))
   const openCharges = new OpenCharges()
   const ended: string[] = []
@@ -323,7 +323,7 @@ test('a resize is charged for the amounts that the node has not allocated yet', 
   assert.deepEqual(await costOfResize(pending('Deferred')), one)
 })
 
-test('a pod that exists after twice its grace period is not charged', async () => {
+test('a pod that still exists after twice its grace period is not charged', async () => {
   const deletionGracePeriodSeconds = 5
   const [early, late] = ['2026-01-01T00:00:04Z', '2026-01-01T00:00:05Z']
   assert.deepEqual(

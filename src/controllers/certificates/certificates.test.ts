@@ -39,7 +39,7 @@ function recognized(
   return recognize(object).map(({ subresource }) => subresource)
 }
 
-test('only CSRs for client certificates of nodes are recognized', () => {
+test('only CSRs for client certificates of nodes are recognized as node CSRs', () => {
   const node = requestOf('system:node:n', 'system:nodes')
   assert.deepEqual(recognized(node), ['nodeclient'])
   assert.deepEqual(recognized(node, [...client, 'key encipherment']), ['nodeclient'])

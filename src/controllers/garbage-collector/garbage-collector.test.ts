@@ -104,7 +104,7 @@ async function collecting(
 /** Timers with at least this delay belong to objects that wait for an owner. */
 const LONG_MS = 500
 
-test('dependents are deleted if their owner is deleted before a new reader has listed it', async () => {
+test('dependents are deleted if their owner is deleted while the resource of the owner is being listed again', async () => {
   /**
    * Delays after which the collector would check objects whose owner is not listed yet. When the
    * initial list is complete, the objects are checked, so the timers with these delays never fire.

@@ -68,7 +68,7 @@ class GraphFixture {
   }
 }
 
-test('dependents become suspects when their owner is deleted or if it never existed', () => {
+test('dependents are checked for deletion when their owner is deleted or if it never existed', () => {
   const world = new GraphFixture()
   world.set('o', head('1'))
   world.set('a', head('2', [reference('o', '1')]))
@@ -90,7 +90,7 @@ test('dependents become suspects when their owner is deleted or if it never exis
   assert.ok(!world.graph.wasDeleted('1'))
 })
 
-test('a waiting owner becomes a suspect when a blocking dependent is deleted or stops blocking', () => {
+test('an owner that waits for its dependents is checked again when a blocking dependent is deleted or stops blocking', () => {
   const world = new GraphFixture()
   world.set('o', head('1'))
   for (const key of ['a', 'b', 'c']) world.set(key, head(key, [reference('o', '1', true)]))
@@ -110,7 +110,7 @@ test('a waiting owner becomes a suspect when a blocking dependent is deleted or 
   assert.deepEqual(world.taken(), ['late'])
 })
 
-test('the dependents of an owner that has many become suspects in steps, between which the graph can change', () => {
+test('if an owner has many dependents, they are marked for a check in steps, between which the graph can change', () => {
   const world = new GraphFixture()
   world.set('o', head('1'))
   const names = Array.from({ length: FEW_DEPENDENTS_MAX + 1 }, (_, at) => `d${at}`)
@@ -150,7 +150,7 @@ test('objects without owners and dependents are not in the graph', () => {
   assert.equal(world.graph.size, 0)
 })
 
-test('an owner that dependents named before it was in the cache is merged with the node at its key', () => {
+test('if dependents refer to an owner before it is in the cache, it is later merged with the node of the same object', () => {
   const world = new GraphFixture()
   world.set('top', head('0'))
   world.set('o', head('1', [reference('top', '0')]))
@@ -170,7 +170,7 @@ test('an owner that dependents named before it was in the cache is merged with t
   assert.ok(world.graph.size === 0 && !world.graph.wasDeleted('1'))
 })
 
-test('dependents that named an owner before it was reported become suspects when the owner waits for them', () => {
+test('dependents that referred to an owner before it was reported are checked when the owner waits for them', () => {
   const world = new GraphFixture()
   world.set('o', head('1', [reference('top', '0')]))
   world.store('o', undefined)
@@ -347,7 +347,7 @@ test('a long list of owners is set in linear time and in steps, and an unchanged
   assert.deepEqual([...world.graph.dependentsOf('o1')], ['a'])
 })
 
-test('owners beyond the limit for short lists are blocked if their references set blockOwnerDeletion', () => {
+test('an object with more owners than FEW_OWNERS_MAX still blocks the deletion of owners if the references set blockOwnerDeletion', () => {
   const world = new GraphFixture()
   for (const at of [40, 41]) world.set(`o${at}`, head(`u${at}`, [], [foregroundFinalizer]))
   world.set('a', head('1', manyOwners.slice(0, 50)))

@@ -205,7 +205,7 @@ test('writes to a remote server that does not respond do not block other work', 
   assert.ok(writes < 20, 'some workers stay free')
 })
 
-test('an owner is read in the version of the reference, which another server may serve', async () => {
+test('an owner is read in the API version that the owner reference names, even if another server serves that version', async () => {
   await using world = await RemoteGarbageFixture.start()
   const { group } = things
   const second = { ...things, version: 'v2' }

@@ -79,7 +79,7 @@ test('a resource that no longer exists has no objects', async () => {
   })
 })
 
-test('if a server is unavailable, the error is its message, or its status code if there is no message', async () => {
+test('the error for a failed request contains the message of the remote server, or the status code if the server sent no message', async () => {
   const away = answering(503, 'service unavailable\n')
   assert.match(
     (await deleteRemote(resource, 'n', { handle: away, isEnding, signal })).fault ?? '',

@@ -57,7 +57,7 @@ class RemoteInformerFixture implements AsyncDisposable {
 
 const item = (name: string) => ({ metadata: { name, namespace: 'n', uid: `uid-${name}` } })
 
-test('all pages and then all changes are reported, no matter how the data is split', async () => {
+test('all pages and then all changes are reported, no matter how the response is split into chunks', async () => {
   const event = JSON.stringify({ type: 'ADDED', object: item('c') })
   const gone = JSON.stringify({ type: 'DELETED', object: item('a') })
   const whole = Buffer.from(

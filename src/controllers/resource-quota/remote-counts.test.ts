@@ -66,7 +66,7 @@ test('objects of remote servers are counted when they are created and deleted', 
   await until(async () => (await usedOf(plane)) === '1', 'deleted objects are not counted')
 })
 
-test('the count does not change while a remote server is unavailable', async () => {
+test('the recorded number of remote objects does not change while a remote server is unavailable', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   const remote = new RemoteApiServer()
   remote.create('a')

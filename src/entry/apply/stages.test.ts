@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stagesOf } from './stages.ts'
 
-test('an object comes after the objects that it needs', () => {
+test('each object is applied after the objects that it needs', () => {
   const kinds = [
     ['admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration'],
     ['apps/v1', 'Deployment'],

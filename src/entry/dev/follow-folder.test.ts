@@ -135,7 +135,7 @@ test('changes in a base of a kustomization are applied', () =>
     })
   }))
 
-test('stopping to follow a folder does not wait for kustomize', () =>
+test('keelson dev stops following a folder without waiting for kustomize to finish', () =>
   withKustomize('touch started; exec sleep 600', async (folder) => {
     const startMs = performance.now()
     await follow({ 'kustomization.yaml': '' }, () =>

@@ -22,7 +22,7 @@ const plain = { columns: 80, hasColors: false }
 const describe = (changes: Partial<ReadyServer> = {}, terminal = plain): string =>
   describeReady({ ...server, ...changes }, { terminal, version: '1.2.3', startMs: 412.4 })
 
-test('the lines of a ready server are aligned and fit on 80 columns', () => {
+test('the lines that keelson dev prints when the server is ready are aligned and fit in 80 columns', () => {
   const text = describe()
   assert.equal(
     text,

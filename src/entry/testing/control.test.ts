@@ -23,7 +23,7 @@ const post = (path: string): ApiRequest => ({
   peerCertificate: () => undefined,
 })
 
-test('a fork that is created after its origin has stopped is also stopped', async () => {
+test('if a cluster stops while it is being forked, the fork is also stopped', async () => {
   await using cluster = await startCluster()
   const forking = Promise.withResolvers<ControlledCluster>()
   const stopped: string[] = []

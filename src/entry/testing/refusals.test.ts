@@ -57,7 +57,7 @@ test('the total size of recorded refused requests is limited', async () => {
   assert.ok(held < 16 << 20, `${held} bytes are held`)
 })
 
-test('a 404 response to a get, and a refused list by the test itself, are not recorded as refusals', () => {
+test('a get that is answered with 404, and a refused list request of the test itself, are not recorded as refusals', () => {
   const refusals = new Refusals()
   const get = contextOf({ info: { ...info, verb: 'get', name: 'x' } })
   refusals.add(get, { status: 404 })

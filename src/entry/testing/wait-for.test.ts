@@ -11,7 +11,7 @@ test('waitFor returns the first value that is not empty', async () => {
   assert.equal(await waitFor(async () => 'it', tools, { timeoutMs: Infinity }), 'it')
 })
 
-test('if the condition never holds, the error contains its source text, its last value and the reasons', async () => {
+test('if the condition never holds, the error contains the source text of the condition, its last value and the recent writes', async () => {
   const text = '() =>\n  get() === 200'
   const waiting = waitFor(
     () => false,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ByteText } from './byte-text.ts'
 
-test('the result is the UTF-8 encoding of all pieces, however small the initial memory is', () => {
+test('the bytes of a ByteText are the UTF-8 encoding of all appended pieces, however small its initial memory is', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.string({ minLength: 1020, maxLength: 1030 }),
@@ -20,14 +20,14 @@ test('the result is the UTF-8 encoding of all pieces, however small the initial 
   )
 })
 
-test('digits are padded with zeros', () => {
+test('numbers are padded with zeros to a minimum number of digits', () => {
   const text = new ByteText(1)
   text.digits(42, 6)
   text.digits(1_234_567, 6)
   assert.equal(text.bytes.toString(), '000042234567')
 })
 
-test('`copy` appends a part of the same or another ByteText, and `cut` and `clear` increase `uses`', () => {
+test('the method `copy` appends a part of the same or another ByteText, and the methods `cut` and `clear` increase the counter `uses`', () => {
   const text = new ByteText(4)
   text.text('abcd')
   text.copy(text, 1, 3)
@@ -40,7 +40,7 @@ test('`copy` appends a part of the same or another ByteText, and `cut` and `clea
   assert.deepEqual([text.length, text.uses], [0, 2])
 })
 
-test('a string is appended only if the list allows all of its characters', () => {
+test('a string is appended only if a given table allows all of its characters', () => {
   const listed = Uint8Array.from({ length: 128 }, (_, code) =>
     code >= 0x61 && code <= 0x7a ? 1 : 0,
   )

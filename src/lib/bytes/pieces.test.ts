@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PIECE_BYTES, pieces } from './pieces.ts'
 
-test('the pieces contain all bytes of the parts, and no piece is too long or empty', () => {
+test('a body is cut into pieces that contain all of its bytes, and no piece is too long or empty', () => {
   for (const lengths of [
     [],
     [0],
@@ -19,7 +19,7 @@ test('the pieces contain all bytes of the parts, and no piece is too long or emp
   }
 })
 
-test('a part that fills a whole piece is not copied, and other parts are copied only when their piece is read', () => {
+test('a buffer that fills a whole piece is not copied, and other buffers are copied only when their piece is read', () => {
   const first = Buffer.alloc(10)
   const [only] = pieces([first])
   assert.equal(only, first)

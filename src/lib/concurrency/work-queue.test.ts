@@ -6,7 +6,7 @@ import { WorkQueue } from './work-queue.ts'
 
 const silent = (): void => undefined
 
-test('a failure is logged and retried until it succeeds', async () => {
+test('a key whose processing fails is logged and retried until it succeeds', async () => {
   const logged: string[] = []
   let tries = 0
   const { promise: done, resolve } = Promise.withResolvers<void>()

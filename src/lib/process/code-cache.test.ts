@@ -53,7 +53,7 @@ function run(content: string): string {
   return readFileSync(join(dir, 'out'), 'utf8')
 }
 
-test('code is saved after the program has run for a while, and used by later runs', () => {
+test('compiled code is saved after the program has run for a while, and is used by later runs', () => {
   assert.equal(run("() => 'one'"), 'one')
   const [name = ''] = saved()
   const { mtimeMs } = statSync(join(folder(), name))
@@ -61,7 +61,7 @@ test('code is saved after the program has run for a while, and used by later run
   assert.equal(statSync(join(folder(), name)).mtimeMs, mtimeMs)
 })
 
-test('a busy program saves its code when it exits', () => {
+test('a busy program saves its compiled code when it exits', () => {
   share = 0.5
   const listeners = process.listeners('exit')
   run("() => 'one'")
@@ -72,7 +72,7 @@ test('a busy program saves its code when it exits', () => {
   assert.deepEqual(process.listeners('exit'), listeners)
 })
 
-test('code of another version is not used, and is deleted', () => {
+test('compiled code of another version of the program is not used, and is deleted', () => {
   assert.equal(run("() => 'one'"), 'one')
   const before = saved()
   assert.equal(run("() => 'two'"), 'two')
@@ -85,7 +85,7 @@ for (const [what, damage] of Object.entries({
   changed: (code: Buffer) => code.with(code.length >> 1, (code.at(code.length >> 1) ?? 0) ^ 1),
   empty: () => Buffer.alloc(0),
 })) {
-  test(`code that is ${what} is compiled again`, () => {
+  test(`source code is compiled again if the saved compiled code is ${what}`, () => {
     run("() => 'one'")
     const path = join(folder(), saved()[0] ?? '')
     const whole = readFileSync(path)
@@ -96,7 +96,7 @@ for (const [what, damage] of Object.entries({
   })
 }
 
-test('a program runs even if its code cannot be saved', () => {
+test('a program runs even if its compiled code cannot be saved', () => {
   rmSync(folder(), { recursive: true })
   writeFileSync(folder(), 'a file')
   assert.equal(run("() => 'one'"), 'one')

@@ -34,7 +34,7 @@ test('arguments are split into values, switches, and the rest in order', () => {
   assert.deepEqual(rest, ['x', '--other=1', '--alls'])
 })
 
-test('a flag can be written with its letter', () => {
+test('a flag can be written with its one-letter name', () => {
   for (const args of [['-o', 'json'], ['-ojson'], ['-o=json'], ['--output', 'json']])
     assert.deepEqual(readCommandFlags(args, flags), {
       values: new Map([['output', 'json']]),
@@ -44,7 +44,7 @@ test('a flag can be written with its letter', () => {
   assert.deepEqual(readCommandFlags(['-v', '-'], flags).rest, ['-v', '-'])
 })
 
-test('a switch can be turned off again, and does not accept other values', () => {
+test('a later --all=false turns off the switch --all, and values other than true and false are not accepted', () => {
   assert.deepEqual([...readCommandFlags(['--all', '--all=false'], flags).on], [])
   assert.deepEqual(readCommandFlags(['--all=maybe'], flags).rest, ['--all=maybe'])
 })

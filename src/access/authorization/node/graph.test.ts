@@ -63,7 +63,7 @@ test('a volume and its secrets are related to the nodes of the bound claim, rega
   assert.deepEqual([...graph.names('volumes')], ['v'])
 })
 
-test('an attachment or a ResourceSlice is related only to its own node', () => {
+test('a VolumeAttachment or a ResourceSlice is related only to its own node', () => {
   const graph = new NodeGraph()
   graph.setAttachment('x', 'n')
   graph.setSlice('x', 'm')
