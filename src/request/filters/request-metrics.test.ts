@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RequestInfo } from '../../api/context.ts'
+import { RequestContext, type RequestInfo } from '../../api/context.ts'
 import { request } from '../../api/own-request.ts'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
+import { systemUser } from '../../api/user.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { RequestMetrics } from './request-metrics.ts'
 
@@ -60,5 +61,34 @@ test('the metrics of requests that ended early are removed together with their r
   counted.terminated(ended, 504)
   assert.equal(metrics.print().match(/resource="pods"/g)?.length, 3)
   counted.forget(pods)
+  assert.doesNotMatch(metrics.print(), /resource="pods"/)
+})
+
+test('a request that begins after its resource was removed creates no metric series', async () => {
+  const metrics = new Metrics()
+  const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
+  const [pods] = builtInResources().filter(({ plural }) => plural === 'pods')
+  assert.ok(pods)
+  const list = (): Promise<unknown> =>
+    request(
+      async (http) => {
+        const context = new RequestContext({
+          auditId: 'a',
+          info: { kind: 'path', verb: 'get', path: '/' },
+          client: http,
+          timeoutMs: 1000,
+          monotonicMs: () => 0,
+        })
+        const target = { verb: 'list', resource: pods, namespace: '', name: '' } as const
+        const routed = { kind: 'resource', ...target, subresource: '', view: undefined } as const
+        const measured = counted.begin({ ...routed, user: systemUser, context, http }, 0)
+        const response = measured.answer({ status: 200, headers: {}, body: Buffer.alloc(0) })
+        measured.end()
+        return response
+      },
+      { method: 'GET', path: '/api/v1/pods', signal: new AbortController().signal },
+    )
+  counted.forget(pods)
+  await list()
   assert.doesNotMatch(metrics.print(), /resource="pods"/)
 })

@@ -254,12 +254,13 @@ export class RequestMetrics {
   /** Removes the series of a resource that is no longer served. */
   forget(resource: Resource): void {
     const { group, kind, version } = resource
-    const id = idOf(resource)
-    const known = this.#ofId.get(id)
-    for (const remove of known?.others.values() ?? []) remove()
-    for (const series of known?.series.values() ?? []) series.remove()
-    if (known !== undefined) known.isForgotten = true
-    this.#ofId.delete(id)
+    const known = this.#knownOf(resource)
+    for (const remove of known.others.values()) remove()
+    for (const series of known.series.values()) series.remove()
+    known.isForgotten = true
+    // Requests that passed the router before the removal can begin after it.
+    this.#ofResource.set(resource, known)
+    this.#ofId.delete(idOf(resource))
     this.#events.remove(group, kind, version)
     this.#eventBytes.remove(group, kind, version)
   }
