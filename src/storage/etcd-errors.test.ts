@@ -41,7 +41,7 @@ test('only a write can have an unknown outcome', () => {
   assert.deepEqual([ambiguous(true), ambiguous(false)], [true, false])
 })
 
-test('if the caller aborted the call, the error is mapped to cancelled, whatever the error was', () => {
+test('if the caller aborted the call, the error is mapped to the code `cancelled`, whatever the error was', () => {
   const error = toStorageError(new GrpcError('Unavailable', 'x', { ambiguous: true }), {
     isWrite: true,
     signal: AbortSignal.abort(),

@@ -100,7 +100,7 @@ const namespacedKinds = new Set(
   ResourceClaim ResourceClaimTemplate`.split(/\s+/),
 )
 
-test('a name or namespace that could leave its folder is rejected', () => {
+test('a name or namespace that would lead to a key outside of the key prefix of its resource is rejected', () => {
   const keys = new ResourceKeys(root, 'pods', true)
   for (const bad of ['', '.', '..', 'a/b', '/']) {
     assert.ok(segmentFault(bad))

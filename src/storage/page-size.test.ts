@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { PageSize } from './page-size.ts'
 
-test('with small rows, the limit grows step by step to its maximum', () => {
+test('if the rows are small, the page limit grows step by step to its maximum', () => {
   const size = new PageSize()
   const limits = []
   for (let i = 0; i < 6; i++) {
@@ -13,7 +13,7 @@ test('with small rows, the limit grows step by step to its maximum', () => {
   assert.deepEqual(limits, [16, 128, 1024, 8192, 10_000, 10_000])
 })
 
-test('with large rows, the limit shrinks to one row', () => {
+test('if the rows are large, the page limit shrinks to one row', () => {
   const size = new PageSize()
   size.record(16, 16 * 1_400_000)
   assert.equal(size.rows, 1)
@@ -21,14 +21,14 @@ test('with large rows, the limit shrinks to one row', () => {
   assert.equal(size.rows, 8)
 })
 
-test('if large rows are expected, even the first page is small', () => {
+test('if large rows are expected, even the limit of the first page is small', () => {
   assert.deepEqual(
     [1_000_000, 300_000, 100_000, 100].map((rowBytes) => new PageSize(undefined, rowBytes).rows),
     [1, 3, 10, 16],
   )
 })
 
-test('a response that is too large reduces the limit, but not below one row', () => {
+test('a response that is too large reduces the page limit, but not below one row', () => {
   const size = new PageSize()
   assert.ok(size.shrink())
   assert.equal(size.rows, 2)

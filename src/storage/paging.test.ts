@@ -13,7 +13,7 @@ const tokenOf = (json: unknown) =>
 const faultOf = (token: string) => decodeContinue(folder, token).fault
 const v = 'meta.k8s.io/v1'
 
-test('a token has the same format as in kube-apiserver', () => {
+test('a continue token has the same format as in kube-apiserver', () => {
   const token = encodeContinue(folder, `${folder}a`, 5)
   assert.equal(
     Buffer.from(token, 'base64url').toString(),
@@ -31,7 +31,7 @@ test('a token has the same format as in kube-apiserver', () => {
   })
 })
 
-test('unusual tokens that kube-apiserver accepts are decoded', () => {
+test('unusual continue tokens that kube-apiserver accepts are decoded', () => {
   const cases: [unknown, { from: string; revision: number | undefined }][] = [
     [
       { v, rv: 5, start: '/a' },
@@ -62,7 +62,7 @@ test('unusual tokens that kube-apiserver accepts are decoded', () => {
   assert.deepEqual(decodeContinue(folder, wrapped), { from: `${folder}a\0`, revision: 5 })
 })
 
-test("an invalid token is rejected with kube-apiserver's message", () => {
+test('an invalid continue token is rejected with the message of kube-apiserver', () => {
   const cases: [token: string, fault: string][] = [
     ['%%%', 'illegal base64 data at input byte 0'],
     ['x', 'illegal base64 data at input byte 0'],
@@ -131,7 +131,7 @@ function cannot(got: string, field: string): string {
   return `json: cannot unmarshal ${got} into Go struct field continueToken.${field}`
 }
 
-test('a deeply nested token does not overflow the stack', () => {
+test('a deeply nested continue token does not overflow the stack', () => {
   assert.match(faultOf(tokenOf('['.repeat(200_000))) ?? '', /unexpected end of JSON input/)
 })
 
@@ -140,7 +140,7 @@ const recordings = join(
   '../../test/recorded/compat/recordings/listwatch-paging.json',
 )
 
-test('recorded tokens that kube-apiserver rejected are rejected with the same message', () => {
+test('recorded continue tokens that kube-apiserver rejected are rejected with the same message', () => {
   const scenarios: Record<string, { step: string; body?: { message?: string } }[]> = JSON.parse(
     readFileSync(recordings, 'utf8'),
   )
@@ -184,7 +184,7 @@ test('property: decodeContinue reverses encodeContinue', () => {
   )
 })
 
-test('property: a page starts inside the listed folder for every token', () => {
+test('property: for every continue token, the page begins inside the key prefix of the list', () => {
   const starts = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.array(fc.constantFrom('/', '.', 'a', '\0')).map((all) => all.join('')),

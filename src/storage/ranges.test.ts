@@ -6,11 +6,11 @@ import { planRanges, RANGES_MAX } from './ranges.ts'
 
 const root = '/registry/'
 
-test('without traffic, one range covers all keys', () => {
+test('without traffic, one key range covers all resources', () => {
   assert.deepEqual(planRanges(root, new Map()), [{ from: '/registry/', to: '/registry0' }])
 })
 
-test('a resource with more than its share of the traffic gets its own range', () => {
+test('a resource with more than its share of the traffic gets its own key range', () => {
   const traffic = new Map([
     ['/registry/configmaps/', 10],
     ['/registry/leases/', 10],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { StorageError } from './errors.ts'
 import { identity } from './transform.ts'
 
-test('identity returns its input and rejects encrypted values', () => {
+test('the identity transformer returns its input and rejects encrypted values', () => {
   for (const text of ['', 'k', 'k8s\0x', 'k8s:enc', '{}', ' k8s:enc:']) {
     const value = Buffer.from(text)
     assert.equal(identity.toStorage('key', value), value)

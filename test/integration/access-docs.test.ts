@@ -109,7 +109,7 @@ test('a user of an OpenID issuer can be authenticated with a configuration of ab
   await assert.rejects(run('kubectl auth whoami --token=$TOKEN', { TOKEN: system }), /Unauthorized/)
 })
 
-test('the audit policy of the page records request bodies, but not credentials', {
+test('the audit policy in docs/access.md records request bodies, but not credentials', {
   timeout: 300_000,
 }, async () => {
   const create = (object: object): Promise<string> =>

@@ -94,7 +94,7 @@ async function isRefused(token: string): Promise<void> {
     await until(async () => (await whoAmI(at, token)) === 401, `server ${at} refuses the token`)
 }
 
-test('every server with the key accepts a token until its service account is deleted', async () => {
+test('every server with the signing key accepts a token until its service account is deleted', async () => {
   const { token } = await issue('short', {})
   for (const at of [0, 1])
     assert.equal(await whoAmI(at, token), 'system:serviceaccount:default:short')

@@ -56,7 +56,7 @@ async function runAction(name: string, inputs: NodeJS.ProcessEnv): Promise<Map<s
 const pidOf = (name: string): number =>
   Number(readFileSync(join(dir, name, 'keelson', 'pid'), 'utf8'))
 
-test('the action installs the version and starts a server with the controllers', async () => {
+test('the GitHub action installs the requested version of Keelson and starts a server with the selected controllers', async () => {
   const files = await runAction('job', { KEELSON_VERSION: version, KEELSON_CONTROLLERS: 'none' })
   try {
     const output = files.get('GITHUB_OUTPUT') ?? ''
@@ -87,7 +87,7 @@ test('the action installs the version and starts a server with the controllers',
   }, 'the server ends')
 })
 
-test('the action fails if the version is wrong or the server does not start', async () => {
+test('the GitHub action fails if the version is wrong or the server does not start', async () => {
   await assert.rejects(runAction('text', { KEELSON_VERSION: '1; ls' }), /1; ls is not a version/)
   await assert.rejects(
     runAction('controllers', { KEELSON_VERSION: version, KEELSON_CONTROLLERS: 'no-such' }),
@@ -131,7 +131,7 @@ test('actionlint accepts the definition of the action, and knows its inputs', as
   assert.match(await lint('wrong', 'colour: red'), /input "colour" is not defined in action/)
 })
 
-test('the steps of the action pass inputs only as variables', () => {
+test('the steps of the GitHub action pass inputs only as variables', () => {
   const text = readFileSync(join(root, 'action.yml'), 'utf8')
   for (const line of text.split('\n').filter((each) => each.includes('run:')))
     assert.doesNotMatch(line, /\$\{\{/)

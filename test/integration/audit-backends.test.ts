@@ -51,7 +51,7 @@ const metric = (text: string, name: string): string =>
   new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? ''
 
 for (const isStrict of [true, false]) {
-  test(`with a full disk, requests ${isStrict ? 'fail' : 'succeed'}`, {
+  test(`if the disk of the audit log is full, requests ${isStrict ? 'fail' : 'succeed'}`, {
     timeout: 120_000,
   }, async (t) => {
     const mode = isStrict ? 'blocking-strict' : 'blocking'
@@ -119,7 +119,7 @@ async function startWithHook(t: TestContext, args: readonly string[]) {
   return { receiver, ...(await start(t, () => [`--audit-webhook-config-file=${path}`, ...args])) }
 }
 
-test('with a blocking webhook, events are delivered before the response, even after failures', {
+test('with an audit webhook in blocking mode, events are delivered before the response, even after failures', {
   timeout: 120_000,
 }, async (t) => {
   const flags = ['--audit-webhook-mode=blocking', '--audit-webhook-initial-backoff=10ms']
@@ -132,7 +132,7 @@ test('with a blocking webhook, events are delivered before the response, even af
   )
 })
 
-test('events that are waiting for their batch are sent when the server stops', {
+test('audit events that are waiting for their batch are sent when the server stops', {
   timeout: 120_000,
 }, async (t) => {
   const { receiver, client, server } = await startWithHook(t, [
@@ -145,7 +145,7 @@ test('events that are waiting for their batch are sent when the server stops', {
   assert.equal(receiver.items.length, 2)
 })
 
-test('a log that is written in batches is complete after the server has stopped', {
+test('an audit log that is written in batches is complete after the server has stopped', {
   timeout: 120_000,
 }, async (t) => {
   const { dir, client, server } = await start(t, (to) => [

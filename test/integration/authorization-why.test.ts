@@ -43,7 +43,7 @@ const why = async (query: string, token = adminToken) => {
   return { status, text }
 }
 
-test('the response names the binding that allows the request, or else the binding that comes closest', async () => {
+test('the explanation names the binding that allows the request, or else the binding that comes closest', async () => {
   const allowed = await why('user=alice&verb=get&resource=pods&namespace=shop')
   assert.equal(allowed.status, 200)
   const { authorizers, ...rest } = JSON.parse(allowed.text)
@@ -81,7 +81,7 @@ test('a 403 response suggests commands only if the caller is allowed to read exp
   )
 })
 
-test('a user without permission gets no information, not even whether the query is valid', async () => {
+test('a user who is not allowed to read explanations gets no information, not even whether the query is valid', async () => {
   for (const query of ['user=alice&verb=get&resource=pods', 'nonsense', '']) {
     const { status, text } = await why(query, 'bob-token')
     assert.equal(status, 403)
@@ -173,7 +173,7 @@ To allow it, run:
   )
 })
 
-test('short and singular names stand for the resource', async () => {
+test('keelson auth why accepts the short and singular names of a resource', async () => {
   for (const name of ['deploy', 'deployment', 'deployments', 'deployments.apps']) {
     const { out } = await run('--as=alice', '-A', 'list', name)
     assert.match(out, /^alice may not list deployments\.apps in the cluster\n/)

@@ -114,7 +114,7 @@ test('a client that only announces a large body does not reduce the memory that 
   for (const end of ends) end()
 })
 
-test('a client that sends many bytes can use a quarter of the memory, but not more', async () => {
+test('a client that sends many bytes can use a quarter of the request memory, but not more', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const ends = Array.from({ length: 30 }, () =>
@@ -293,7 +293,7 @@ async function listening(budget: ByteBudget, handler: Handler): Promise<Listener
   return listener
 }
 
-test('when the budget is exceeded, responses to writes are sent, and responses to reads are rejected', async () => {
+test('when the memory budget is exceeded, responses to writes are sent, and responses to reads are rejected', async () => {
   const budget = new ByteBudget(1 << 20)
   await using listener = await listening(budget, async () => {
     budget.takeAnyway(1 << 20, unknownHolder)
@@ -350,7 +350,7 @@ test('short responses reserve memory until the client has read them', async () =
   await until(() => budget.used === 0, 'the memory is released')
 })
 
-test('bodies reserve memory as soon as they arrive, even before they are read', async () => {
+test('request bodies reserve memory as soon as they arrive, even before they are read', async () => {
   const budget = new ByteBudget(8 << 20)
   const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
   const statuses: (number | undefined)[] = []
@@ -380,7 +380,7 @@ test('bodies reserve memory as soon as they arrive, even before they are read', 
   await until(() => budget.used === 0, 'the memory is released')
 })
 
-test('a body that exceeds the budget is not forwarded as an empty body', async () => {
+test('a body that exceeds the memory budget is not forwarded as an empty body', async () => {
   const budget = new ByteBudget(1 << 20)
   const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
   const seen: unknown[] = []

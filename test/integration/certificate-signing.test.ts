@@ -171,7 +171,7 @@ test('metrics count issued certificates, and those that have the requested durat
   ])
 })
 
-test('an approved request that its signer rejects fails', async () => {
+test('an approved CSR that its signer rejects gets the Failed condition', async () => {
   await approve('bad', ['server auth'])
   const failed = await until('the request fails', async () =>
     (await read(`${csrs}/bad`)).status.conditions.find(

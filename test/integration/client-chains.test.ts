@@ -176,7 +176,7 @@ describe('chains of client certificates are verified', () => {
   }
 })
 
-test('an intermediate can be the only trust anchor', async () => {
+test('an intermediate certificate can be the only trust anchor', async () => {
   await using listener = await start([plain])
   assert.equal(await taken(listener, shown(leaf('o', plain))), 'o')
   assert.equal(await taken(listener, shown(leaf('p', plain), plain)), 'p')

@@ -61,7 +61,9 @@ for (const shell of shells) {
   })
 }
 
-test('zsh loads the script as a function of fpath', { skip: reasonToSkip('zsh') }, () => {
+test('zsh autoloads the completion script from a folder in fpath', {
+  skip: reasonToSkip('zsh'),
+}, () => {
   const functions = join(folder, 'functions')
   mkdirSync(functions)
   writeFileSync(join(functions, '_keelson'), execFileSync(keelsonProgram, ['completion', 'zsh']))

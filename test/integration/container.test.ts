@@ -82,7 +82,7 @@ cgroup_manager = "cgroupfs"
 ${runtime}`
 }
 
-test('the commands of the page build an image, run it and get a kubeconfig out of it', async (t) => {
+test('the documented commands build an image, run it and copy a kubeconfig out of the container', async (t) => {
   const podman = findOnPath('podman')
   if (podman === undefined || process.getuid?.() !== 0) return t.skip('needs podman, and root')
   await using place = new Workplace(podman)

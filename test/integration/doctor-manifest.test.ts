@@ -82,7 +82,7 @@ test('the flags that kubeadm writes by default have the same meaning in Keelson'
   assert.match(checks.get('user')?.value ?? '', /65532.*\.key$/)
 })
 
-test('the output says which extra arguments are refused, work differently or have no effect', async () => {
+test('the output of keelson doctor states which extra arguments are refused, work differently or have no effect', async () => {
   const checks = byName(await checksOf(place('manifest-extra.yaml')))
   const levels: readonly (readonly [flag: string, level: Check['level'], value: RegExp])[] = [
     ['--audit-policy-file', 'ok', /same meaning/],

@@ -67,7 +67,7 @@ test('a port that is in use causes a warning that names the process', async () =
   assert.match(value ?? '', new RegExp(`process ${process.pid}\\b`))
 })
 
-test('the version of etcd is shown, and its clock is compared', async () => {
+test('keelson doctor shows the version of etcd, and compares the clock with that of etcd', async () => {
   const [client = 0, peer = 0] = await freePorts(2)
   const url = `http://127.0.0.1:${client}`
   const data = join(folder, 'etcd')
@@ -91,7 +91,7 @@ test('an etcd that does not respond is reported as a problem', async () => {
   assert.match(output, /^problem +etcd +http:\S+: .*ECONNREFUSED.*: check that etcd runs/m)
 })
 
-test('the clock is compared with the Date header of etcd', async () => {
+test('keelson doctor compares the clock with the Date header of etcd', async () => {
   const lateMs = 100_000
   const server = createServer((_, response) => {
     response.setHeader('date', new Date(Date.now() - lateMs).toUTCString()).end()
@@ -104,7 +104,7 @@ test('the clock is compared with the Date header of etcd', async () => {
   assert.ok(aheadMs !== undefined && Math.abs(aheadMs - lateMs) < 50_000, `${aheadMs} ms`)
 })
 
-test('invalid flags lead to exit code 2', async () => {
+test('invalid flags of keelson doctor lead to exit code 2', async () => {
   for (const args of [['--no-such-flag'], ['--secure-port=x'], ['--output=yaml'], ['--data-dir=']])
     assert.equal((await doctor(args)).code, 2, args.join(' '))
 })

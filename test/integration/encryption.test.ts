@@ -106,7 +106,7 @@ async function during(
 
 const withConfig = (path: string): readonly string[] => [`--encryption-provider-config=${path}`]
 
-test('values can be migrated from plain text to a key, to another key, to another provider, and back to plain text', async () => {
+test('values can be migrated from plain text to encryption with a key, to another key, to another provider, and back to plain text', async () => {
   await using etcd = await startEtcd()
   const [a, b] = ['/registry/secrets/default/a', '/registry/secrets/default/b']
   const stored = async (key: string): Promise<string> =>
@@ -583,7 +583,7 @@ test('the configuration can name resources of the core group with a trailing dot
   })
 })
 
-test('a server that cannot read its roles yet survives SIGHUP and stops on SIGTERM', async () => {
+test('a server that cannot yet read its roles survives SIGHUP and stops on SIGTERM', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()

@@ -162,17 +162,17 @@ for (const [protocol, call] of [
       'x-login': 'joe',
     }
 
-    test('attack: headers without a certificate are ignored', async () => {
+    test('attack: identity headers without a client certificate are ignored', async () => {
       assert.equal(await whoami({ headers: masters }), 'anonymous')
     })
 
-    test('attack: headers with a token are ignored', async () => {
+    test('attack: identity headers in a request with a token are ignored', async () => {
       const headers = { ...masters, authorization: 'Bearer bob-token' }
       const { username, groups } = Object(await whoami({ headers }))
       assert.deepEqual([username, groups], ['bob', ['system:authenticated']])
     })
 
-    test('attack: headers with the certificate of a user are ignored', async () => {
+    test('attack: identity headers in a request with the client certificate of a user are ignored', async () => {
       const certificate = clients.issue({ cn: 'proxy' })
       const { username, groups } = Object(await whoami({ certificate, headers: masters }))
       assert.deepEqual([username, groups], ['proxy', ['system:authenticated']])

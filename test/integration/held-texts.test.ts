@@ -49,7 +49,7 @@ test('the decoded object of a write does not keep the rest of the request body i
   })
 })
 
-test('an object with many applies does not keep their request bodies in memory', async () => {
+test('an object that was applied many times does not keep the request bodies in memory', async () => {
   const name = 'applied-to'
   const big = longText().slice(0, 900_000)
   assert.equal(

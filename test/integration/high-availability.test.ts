@@ -85,7 +85,7 @@ async function certificatesAreUsed(installation: Installation, host: Host): Prom
     })
 }
 
-test('no acknowledged write is lost while certificates are renewed and one of each program is stopped', {
+test('no acknowledged write is lost while certificates are renewed and one process of each program is stopped', {
   skip: lacks,
   timeout: 4 * READY_MS_MAX,
 }, async (t) => {
@@ -140,7 +140,7 @@ test('no acknowledged write is lost while certificates are renewed and one of ea
   }
 })
 
-test('systemd accepts the units of the example', {
+test('systemd accepts the units of the high-availability example', {
   skip: findOnPath('systemd-analyze') === undefined && 'systemd-analyze is not installed',
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-ha-units-'))

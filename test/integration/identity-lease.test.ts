@@ -11,7 +11,7 @@ const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
 const ago = (seconds: number): string =>
   new Date(Date.now() - 1000 * seconds).toISOString().replace('Z', '000Z')
 
-test('the Lease of a server that no longer runs is deleted, and those of other servers are kept', async () => {
+test('the Lease of a server that no longer runs is deleted, and the Leases of other servers are kept', async () => {
   await using first = await startTestServer()
   await using client = clients['HTTP/2']?.(first.url) ?? assert.fail()
   const create = async (

@@ -145,14 +145,14 @@ function ask({
   })
 }
 
-test('the manifest has exactly the flags of kubeadm', () => {
+test('the static Pod manifest has exactly the flags of kubeadm', () => {
   assert.deepEqual(
     flags.map((flag) => /^--([^=]+)/.exec(flag)?.[1] ?? '').toSorted(),
     flagsOfKubeadm.toSorted(),
   )
 })
 
-test('the manifest names the image of this version', () => {
+test('the static Pod manifest names the image of this version', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   assert.match(manifest, new RegExp(`image: localhost/keelson:${version}$`, 'm'))
 })
@@ -176,7 +176,7 @@ test("kubeadm's administrator, kubelets and front proxies are authenticated", as
   assert.equal((await ask({ path: '/api/v1/secrets', as: null })).status, 403)
 })
 
-test('the manifest is a valid Pod', async () => {
+test('the static Pod manifest is a valid Pod', async () => {
   const account = JSON.stringify({ metadata: { name: 'default' } })
   const accounts = '/api/v1/namespaces/kube-system/serviceaccounts'
   const made = await ask({ path: accounts, method: 'POST', body: account })

@@ -79,7 +79,7 @@ test('kubectl explain also works with version 2 of the OpenAPI document, in prot
   assert.match(pod, /\n {3}containers\t<\[\]Object> -required-\n {5}The containers of the pod\./)
 })
 
-test('an unknown field is rejected, reported or ignored', async () => {
+test('kubectl --validate determines whether an unknown field is rejected, reported or ignored', async () => {
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: typo}\ndate: {a: b}\n'
   const file = await kubectl.file('typo.yaml', text)
   const create = (validate: string) =>

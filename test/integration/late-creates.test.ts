@@ -104,7 +104,7 @@ test('a replica that was paused during a create stores nothing in a namespace th
   assert.doesNotMatch(text, /late/)
 })
 
-test('an object is not stored in another etcd than its namespace after the namespace is gone', async () => {
+test('an object whose namespace has been deleted is not stored, even if its resource uses another etcd than the namespace', async () => {
   await using hook = await HoldingWebhook.start()
   await using etcd = await startEtcd()
   await using other = await startEtcd()

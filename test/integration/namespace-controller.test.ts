@@ -172,7 +172,7 @@ test('a namespace that another controller must also finalize is kept', async () 
   assert.deepEqual((await ask(path)).body.spec.finalizers, ['example.com/other'])
 })
 
-test('the controller acts as its service account, which RBAC restricts and the audit log records', async () => {
+test('the namespace controller acts as its service account, which RBAC restricts and the audit log records', async () => {
   const lines = (await readFile(join(dir, 'audit.log'), 'utf8')).trim().split('\n')
   const verbs = new Set(lines.map((line) => JSON.parse(line).verb))
   assert.deepEqual(verbs, new Set(['delete', 'update']))

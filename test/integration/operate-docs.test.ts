@@ -69,7 +69,7 @@ test('a test runs each command of docs/operate.md', () => {
 /** Messages on the page that etcd and OpenSSL print. */
 const othersMessages = ['etcdserver: mvcc: database space exceeded', 'certificate has expired']
 
-test('the program contains each message under "Handle failures"', () => {
+test('the source code contains each message that docs/operate.md quotes under "Handle failures"', () => {
   const [, failures = ''] = /^## Handle failures$(.*?)^## /ms.exec(page) ?? []
   const quoted = [...failures.matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text)
   // Messages have several words. Commands begin with the name of a program.
@@ -149,7 +149,7 @@ const largeObject = (count: number): object => ({
   data: { text: 'x'.repeat(800_000), count: `${count}` },
 })
 
-test('a full etcd accepts writes again after the commands of the page', async () => {
+test('a full etcd accepts writes again after the commands in docs/operate.md', async () => {
   await using etcd = await startEtcd({ args: ['--quota-backend-bytes', `${16 << 20}`] })
   await using server = await startOn(etcd, [])
   await using client = clients['HTTP/2']?.(server.url)

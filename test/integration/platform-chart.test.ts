@@ -106,7 +106,7 @@ test('the chart and its application have the version of the package', () => {
   assert.match(read('Chart.yaml'), new RegExp(`^version: ${version}\nappVersion: ${version}$`, 'm'))
 })
 
-test('docs/operate.md describes every value', () => {
+test('docs/operate.md describes every value of the chart', () => {
   const names: string[] = []
   let parent = ''
   for (const [, indent = '', name = ''] of read('values.yaml').matchAll(/^( {0,2})(\w+):/gm)) {

@@ -116,7 +116,7 @@ suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
     ['SIGINT', 130],
     ['SIGKILL', null],
   ] as const)
-    test(`after ${signal}, neither the command nor its folder remains`, async () => {
+    test(`after ${signal}, keelson run ends the command and removes its folder`, async () => {
       const command = inShell('echo $$ "$KUBECONFIG"; exec sleep 600')
       const child = spawn(keelsonProgram, ['run', ...command], {
         env: environment(signal),

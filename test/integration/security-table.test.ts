@@ -31,7 +31,7 @@ test('every test that SECURITY.md names exists', () => {
   }
 })
 
-test('paths do not give access to files of the host', async () => {
+test('request paths do not give access to files of the host', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/1.1']?.(server.url) ?? assert.fail('there is a client')
   for (const path of [

@@ -104,7 +104,7 @@ const whyOf = (error: unknown): string => (error instanceof Error ? reasonOf(err
 
 const trusted = ['', '', '', '', '']
 
-test("a root, an intermediate and the server's own certificate can be trust anchors", async () => {
+test("a bundle of trusted certificates can contain a root, an intermediate or the server's own certificate", async () => {
   assert.deepEqual(await judge([good, middle], pemOf(root)), trusted, 'root')
   assert.deepEqual(await judge([good], pemOf(middle)), trusted, 'intermediate')
   assert.deepEqual(await judge([good], pemOf(good)), trusted, 'its own certificate')
@@ -115,7 +115,7 @@ test('an unparsable block in a bundle does not hide the certificates that follow
   assert.deepEqual(await judge([good], `${broken}${pemOf(middle)}`), trusted)
 })
 
-test('certificates that are not issued by an anchor are not trusted', async () => {
+test('a server certificate is not trusted if no certificate in the bundle issued it', async () => {
   for (const [bundle, chain] of [
     [pemOf(other), [good, middle]],
     [pemOf(root), [good]],
@@ -125,7 +125,7 @@ test('certificates that are not issued by an anchor are not trusted', async () =
   }
 })
 
-test('an anchor must also be valid for this host, at this time and for servers', async () => {
+test('even a certificate in the bundle is accepted only for the right host, before it expires, and for server authentication', async () => {
   for (const [leaf, why] of [
     [elsewhere, /127\.0\.0\.1/],
     [over, /expired/],

@@ -58,7 +58,7 @@ async function startServer(env: NodeJS.ProcessEnv): Promise<ProgramRun> {
   return start(keelsonProgram, ['serve', ...args, '--bind-address=127.0.0.1'], env)
 }
 
-test('systemd learns when the server is ready, reads its files again, and stops', async (t) => {
+test('the server notifies systemd when it becomes ready, reloads its files and stops', async (t) => {
   for (const needed of ['python3', 'systemd-notify'])
     if (findOnPath(needed) === undefined) return t.skip(`needs ${needed}`)
   const socket = join(folder, 'notify')

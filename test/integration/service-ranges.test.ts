@@ -124,7 +124,7 @@ type Entry = {
   readonly fieldsV1: { readonly 'f:spec'?: object; readonly 'f:status'?: object }
 }
 
-test('the service and the range that the cluster needs are recreated after their deletion', async () => {
+test("the Service `kubernetes` and the ServiceCIDR of the server's range are recreated after their deletion", async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await withClient(server, async (call) => {
     const condition = async (): Promise<string | undefined> =>

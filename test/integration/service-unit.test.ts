@@ -63,7 +63,7 @@ test('systemd accepts the unit file', {
   }
 })
 
-test('the commands of docs/operate.md install what the command of the unit needs', {
+test('the commands of docs/operate.md install all files that the systemd unit needs', {
   skip: findOnPath('openssl') === undefined && 'install openssl',
 }, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-service-'))

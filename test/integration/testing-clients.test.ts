@@ -33,11 +33,11 @@ const lacks = async (program: string, ...args: readonly string[]): Promise<strin
 const go = async (cwd: string, ...args: readonly string[]): Promise<string> =>
   (await run('go', args, { ...limits, cwd, env })).stdout
 
-test('the names of all cases are different', () => {
+test('all test cases for the client libraries have different names', () => {
   assert.equal(new Set(names).size, names.length)
 })
 
-suite('the TypeScript library passes the cases', () => {
+suite('the TypeScript library passes the cases for client libraries', () => {
   let shared: Cluster
   before(async () => {
     shared = await startCluster()
@@ -49,7 +49,7 @@ suite('the TypeScript library passes the cases', () => {
 suite('the Go library of keelson/testing works', { skip: await lacks('go', 'version') }, () => {
   const library = join(root, 'clients', 'go')
 
-  test('the Go library passes the cases', async () => {
+  test('the Go library passes the cases for client libraries', async () => {
     const output = await go(join(folder, 'go'), 'test', '-count=1', '-json', './...')
     const passed = output
       .split('\n')

@@ -155,7 +155,7 @@ function idIn(said: unknown): string {
 const messageIn = (said: unknown): string =>
   typeof said === 'object' && said !== null && 'message' in said ? String(said.message) : ''
 
-test('credentials of a fork grant no permissions in its origin', async () => {
+test('the credentials of a fork grant no permissions in the original cluster', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const user = { name: 'forker' }
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
@@ -223,7 +223,7 @@ test('credentials of a fork grant no permissions in its origin', async () => {
   assert.equal((await call(cluster, 'GET', secrets, { token: inFork })).status, 401)
 })
 
-test('every field is validated, and the error names the field', async () => {
+test('every field of a control request is validated, and the error names the field', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const control = controlOf(cluster)
   for (const [method, path, body, message] of [
@@ -351,7 +351,7 @@ test('a program can send requests without faults, and get a kubeconfig for anoth
   assert.match(denied.body, /User \\"alice\\"/)
 })
 
-test('a server that was started by Node also stops when its standard input ends', async () => {
+test('keelson serve --testing also stops when its standard input ends', async () => {
   const child = spawn(keelsonProgram, ['serve', '--testing'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -366,7 +366,7 @@ test('a server that was started by Node also stops when its standard input ends'
   }
 })
 
-test('serve --testing takes a time and controllers, and logs only warnings and errors', async () => {
+test('keelson serve --testing accepts a start time and a list of controllers, and logs only warnings and errors', async () => {
   const flags = ['--testing-now', '2030-01-01T00:00:00Z', '--controllers=']
   const child = spawn(keelsonProgram, ['serve', '--testing', ...flags], {
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -154,7 +154,7 @@ test('no objects can be created in a namespace that is being deleted', async () 
   assert.equal((await remove('/api/v1/namespaces/default')).status, 403)
 })
 
-test('unknown fields cause a warning, are rejected, or are ignored', async () => {
+test('unknown fields cause a warning, are rejected or are ignored, depending on fieldValidation', async () => {
   const path = await space('strict')
   const body = { metadata: { name: 'a' }, surprise: 1 }
   const refused = await post(`${path}?fieldValidation=Strict`, body)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { argv0Of, planProgram, testsOf } from './program.ts'
 
-test('test files are turned into files of ordinary packages, with a table of their tests', (t) => {
+test('Go test files are turned into files of ordinary packages, with a table of their tests', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-program-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const write = (file: string, text: string): void =>

@@ -10,7 +10,7 @@ const judged = (over: Partial<JudgedPackage>): JudgedPackage => ({
   ...over,
 })
 
-test('a test that passes only on kube-apiserver counts as failed, unless it waits for a feature', () => {
+test('a test that passes only on kube-apiserver counts as failed, unless waits.txt lists it under a missing feature', () => {
   const tally = new Tally()
   assert.equal(tally.add(judged({ result: 'pass' })), '')
   assert.equal(tally.add(judged({})), '')
@@ -31,7 +31,7 @@ test('a test that has never run on kube-apiserver counts as failed, even if it p
   assert.equal(tally.failed, 1)
 })
 
-test('a listed test counts as waiting, even if it has never run on kube-apiserver', () => {
+test('a test in waits.txt does not count as failed, even if it has never run on kube-apiserver', () => {
   const tally = new Tally()
   assert.match(
     tally.add(judged({ wanted: undefined, waitsFor: 'audit' })),
@@ -45,7 +45,7 @@ test('a listed test counts as waiting, even if it has never run on kube-apiserve
   ])
 })
 
-test('a listed test that passes counts as passed and is reported', () => {
+test('a test in waits.txt that passes counts as passed and is reported', () => {
   const tally = new Tally()
   assert.match(
     tally.add(judged({ result: 'pass', waitsFor: 'access' })),

@@ -57,7 +57,7 @@ test('interrupted work has the same result as uninterrupted work', () => {
   assert.ok(calls > 100, `${calls} calls`)
 })
 
-test('the visit of each item completes exactly once', () => {
+test('however often the work is interrupted, each list item is processed to its end exactly once', () => {
   const visited: number[] = []
   const work = (): unknown =>
     mapEach('visited lists', lists, (list, at) => {
@@ -69,7 +69,7 @@ test('the visit of each item completes exactly once', () => {
   assert.deepEqual(visited, [...lists.keys()])
 })
 
-test('an error ends the work, and later work is not divided', () => {
+test('an error ends divided work, and work that runs later outside of `parts` is not divided', () => {
   const failing = (): never => {
     calls++
     sums(lists)
@@ -96,7 +96,7 @@ function unsteady<T>(work: () => T): { readonly made: T; readonly reported: read
   }
 }
 
-test('work that reaches different loops when it is repeated runs undivided and is reported', () => {
+test('work that reaches other loops when it is called again runs undivided and is reported', () => {
   let calls = 0
   const work = (): readonly number[] => {
     calls++
@@ -107,7 +107,7 @@ test('work that reaches different loops when it is repeated runs undivided and i
   assert.equal(calls, 3)
 })
 
-test('a value from a different call of `once` is not reused', () => {
+test('the result of a `once` is not reused by a `once` with another label', () => {
   let calls = 0
   const work = (): string => {
     calls++
@@ -119,7 +119,7 @@ test('a value from a different call of `once` is not reused', () => {
   assert.deepEqual(unsteady(work), { made: 'cached second', reported: ['second instead of first'] })
 })
 
-test('a loop does not continue if its list has a different length', () => {
+test('an interrupted loop does not continue if its list has a different length in the next call', () => {
   let calls = 0
   const work = (): number => {
     calls++
@@ -130,7 +130,7 @@ test('a loop does not continue if its list has a different length', () => {
   assert.deepEqual(unsteady(work), { made: 3, reported: ['another list at growing'] })
 })
 
-test('work that catches a pause runs undivided and is reported', () => {
+test('work that catches the exception of a pause runs undivided and is reported', () => {
   const attempt = (): readonly number[] | undefined => {
     try {
       return sums(lists)
@@ -152,7 +152,7 @@ test('work that catches a pause runs undivided and is reported', () => {
   assert.deepEqual(unsteady(goOn), { made: [sums(lists), sums(lists)], reported })
 })
 
-test('the label of each call in the source code is unique', () => {
+test('the label of each divided loop and each `once` is unique in the source code', () => {
   const source = new URL('../../', import.meta.url)
   const seen = new Map<string, string>()
   for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {

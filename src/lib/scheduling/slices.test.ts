@@ -63,7 +63,7 @@ test('background work gets one slice per tick, and more slices after a long tick
   await Promise.all(all)
 })
 
-test('shared work gets one slice per tick, and also the slices that other work does not use', async () => {
+test('work that several clients share gets one slice per tick, and also the slices that other work does not use', async () => {
   const { time, nextTurn } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {

@@ -42,7 +42,7 @@ test('a tick starts 32 writes or 256 reads, and the next tick starts the rest', 
   assert.equal(reads.began.length, 256)
 })
 
-test('groups and their flows are served round-robin, in shorter ticks', () => {
+test('if several flows have requests, groups and their flows are served round-robin in shorter ticks', () => {
   const { ask, nextTick } = harness()
   for (let at = 0; at < 400; at++) ask('low/bully')
   ask('low/polite')
@@ -72,7 +72,7 @@ test('ticks stay short for a while after requests of two flows have arrived', ()
   assert.equal(nextTick().length, 32)
 })
 
-test('the weight of a long list is the number of seats that it takes', () => {
+test('a list request that takes several seats counts as several reads of a tick', () => {
   const { ask, began } = harness()
   for (let at = 0; at < 300; at++) ask('low/a', { isWrite: false, seats: 8 })
   assert.equal(began.length, 32)

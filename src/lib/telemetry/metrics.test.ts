@@ -74,7 +74,7 @@ test('a metric without labels is printed before it is counted', () => {
   assert.doesNotMatch(metrics.print(), /^b_total/m)
 })
 
-test('label values that are not allowed share a series, which is kept when one of them is removed', () => {
+test('label values that are not allowed share one series, which is kept when one of these values is removed', () => {
   const metrics = new Metrics({ allowedLabels: new Map([['seen,code', new Set(['200'])]]) })
   const seen = metrics.counter({ name: 'seen', help: 'Seen.', labels: ['code', 'verb'] })
   for (const code of ['200', '404', '500']) seen.with(code, 'GET').add()

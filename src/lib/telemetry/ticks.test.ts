@@ -36,7 +36,7 @@ test('the idle time of the event loop is not part of a tick', () => {
   assert.equal(series.count, 2)
 })
 
-test('a long tick is logged with the work on the largest object', () => {
+test('the log entry of a long tick names the kind of work that handled the largest object', () => {
   const { series, lines, work, ticks, turn } = harness()
   work.note(named('get', 100))
   turn({ cpuMs: 1 })
@@ -51,7 +51,7 @@ test('a long tick is logged with the work on the largest object', () => {
   ])
 })
 
-test('a long tick is attributed to earlier work that continues without recording itself again', () => {
+test('a long tick is attributed to work that began in an earlier tick, even if the work is not recorded again', () => {
   const { lines, work, ticks, turn } = harness()
   work.note(named('print', 10))
   turn({ cpuMs: 1 })

@@ -11,7 +11,7 @@ const begin = (): { readonly ratio: TimeRatio; readonly msIn: () => readonly num
   return { ratio, msIn: () => Array.from(times.counts, (ns) => ns / NS_PER_MS) }
 }
 
-test('the time during which a value is current is counted in the bucket of the value, for any value and limit', () => {
+test('time is counted in the bucket of the current ratio of a value to its limit, for any value and limit', () => {
   const { ratio, msIn } = begin()
   ratio.set(1, 1)
   ratio.setLimit(2, 3)

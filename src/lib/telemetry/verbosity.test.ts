@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { flags } from '../../config/flags.ts'
 import { Verbosity } from './verbosity.ts'
 
-test('a level applies to all modules, or to those that match a pattern', () => {
+test('a log level applies to all modules, or to the modules that match a pattern', () => {
   const verbosity = new Verbosity(0, [
     { pattern: 'auth*', level: 4 },
     { pattern: 'authentication', level: 9 },
@@ -18,7 +18,7 @@ test('a level applies to all modules, or to those that match a pattern', () => {
   assert.ok(verbosity.isOn(3) && verbosity.isOn(3, 'http'))
 })
 
-test('the levels of modules can be changed', () => {
+test('the log levels of modules can be changed', () => {
   const verbosity = new Verbosity(0, [{ pattern: 'feed', level: 2 }])
   assert.ok(verbosity.isOn(2, 'feed'))
   verbosity.setModules([{ pattern: 'http', level: 4 }])

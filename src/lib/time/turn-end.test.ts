@@ -53,7 +53,7 @@ test('a call that a stage schedules for a later stage runs in the same tick, eve
   assert.equal(isDue(), false)
 })
 
-test('if a call fails, the other calls still run', async () => {
+test('if a scheduled call fails, the other scheduled calls still run', async () => {
   const { end, note, turn } = harness()
   end.defer(() => {
     throw new Error('failed')
@@ -63,7 +63,7 @@ test('if a call fails, the other calls still run', async () => {
   assert.equal(await turn(), 'other')
 })
 
-test('calls do not run in the asynchronous context of the request that came first', async () => {
+test('scheduled calls do not run in the asynchronous context of the request that came first', async () => {
   const current = new AsyncLocalStorage<string>()
   const seen: (string | undefined)[] = []
   const note = (): unknown => seen.push(current.getStore())

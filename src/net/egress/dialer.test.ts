@@ -276,7 +276,7 @@ for (const [name, start] of Object.entries(kinds)) {
       await assert.rejects(opening)
     })
 
-    test('the metrics count dials and their duration', async () => {
+    test('the metrics contain the number and the durations of dials', async () => {
       const text = metrics.print()
       assert.match(
         text,

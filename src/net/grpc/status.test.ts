@@ -9,7 +9,7 @@ test('a status code that gRPC does not define is mapped to Unknown', () => {
   }
 })
 
-test('the message is percent-decoded', () => {
+test('the error message in a gRPC status is percent-decoded', () => {
   const fields = [createField('grpc-status', '14'), createField('grpc-message', 'a%20b')]
   equal(statusFailure(fields, 'http://a')?.message, 'a b')
 })

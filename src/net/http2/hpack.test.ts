@@ -73,7 +73,7 @@ describe('the decoder decodes the examples of RFC 7541, appendix C', () => {
   })
 })
 
-test('when the table becomes smaller, entries that no longer fit are evicted', () => {
+test('when the dynamic table becomes smaller, entries that no longer fit are evicted', () => {
   const decoder = new HpackDecoder(new HeaderMemory())
   decode(decoder, '4001610162')
   // The new table size of 34 bytes has room for one of these entries.

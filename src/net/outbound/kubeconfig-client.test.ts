@@ -332,7 +332,7 @@ async function startProxy(status = 200) {
   }
 }
 
-test('with a Dial, the client dials the proxy and not the server', async () => {
+test('a custom `dial` function is called with the address of the proxy, not that of the server', async () => {
   await using hook = await start(ok)
   await using proxy = await startProxy()
   const dialed: string[] = []

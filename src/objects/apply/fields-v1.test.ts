@@ -49,7 +49,7 @@ const anySet = nodes(3).map(({ children }) => nodeOf(false, children))
 const same = (one: FieldSet, other: FieldSet): void =>
   assert.equal(printFieldsV1(one), printFieldsV1(other))
 
-test('a printed set can be parsed to an equal set', () => {
+test('a printed field set can be parsed to an equal field set', () => {
   fc.assert(
     fc.property(anySet, (set) => {
       const text = printFieldsV1(set)
@@ -141,7 +141,7 @@ test('item keys are ordered by their values, whether or not their texts can be c
   )
 })
 
-test('invalid text is rejected, and elements with an unknown prefix are ignored', () => {
+test('invalid fieldsV1 text is rejected, and elements with an unknown prefix are ignored', () => {
   for (const text of [
     '',
     '1',
@@ -166,7 +166,7 @@ test('a key with escape sequences is parsed correctly, regardless of the key tha
   assert.deepEqual([...(set?.children.keys() ?? [])], ['f:x', 'f:"'])
 })
 
-test('shared sets do not retain the objects from which they were created', async () => {
+test('shared field sets do not retain the texts from which they were created', async () => {
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {
       const sent = Buffer.from(

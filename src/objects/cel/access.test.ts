@@ -9,7 +9,7 @@ function faultOf(text: string, environment: Environment): string {
   return 'fault' in compiled ? (compiled.fault.split('\n')[0] ?? '') : ''
 }
 
-test('a claim has type any, so macros cannot iterate over it', () => {
+test('a claim of a token has the type any, so macros cannot iterate over the claim', () => {
   const claims = claimsEnvironment('1.33')
   assert.equal(faultOf("claims.sub + 'a' == claims['b'].c", claims), '')
   assert.equal(faultOf('claims.a.groups.all(g, g == "x")', claims), '')

@@ -50,7 +50,7 @@ test('a compilation error shows its position', () => {
   )
 })
 
-test('an evaluation that exceeds its budget is cancelled', () => {
+test('an evaluation that exceeds its budget is canceled', () => {
   assert.equal(
     evaluate('[1, 2, 3].map(x, [1, 2, 3].map(y, x + y)).size() == 3', 50),
     'operation cancelled: actual cost limit exceeded',

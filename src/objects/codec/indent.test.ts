@@ -11,7 +11,7 @@ test('JSON is indented in the same way as by JSON.stringify', () => {
   )
 })
 
-test('a trailing newline is dropped, and numbers keep their digits', () => {
+test('indenting JSON drops a trailing newline and keeps all digits of numbers', () => {
   assert.equal(
     indentJson('{"a":12345678901234567890,"b":[],"c":{}}\n'),
     '{\n  "a": 12345678901234567890,\n  "b": [],\n  "c": {}\n}',
@@ -23,7 +23,7 @@ test('a part of a document is indented according to its depth', () => {
   assert.equal(`{\n  "x": ${indentJson(part, 1)}\n}`, JSON.stringify({ x: { a: [1] } }, null, 2))
 })
 
-test('pieces of any size add up to the whole text', () => {
+test('the buffers that a JsonIndenter fills add up to the whole indented text, whatever their size', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 40 }), (value, pieceBytes) => {
       const json = Buffer.from(`${JSON.stringify(value)}\n`)

@@ -73,7 +73,7 @@ test('curl receives indented JSON, and a query parameter turns it on or off', ()
   )
 })
 
-test('a conversion is used only if it is offered', () => {
+test('a conversion that a client requests, such as to a Table, is used only if the server offers it', () => {
   const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
   assert.deepEqual(negotiate(asked(table)).as, { kind: 'Table', version: 'v1' })
   assert.equal(

@@ -11,7 +11,7 @@ const deployment = typeOf('apps/v1', 'Deployment')
 const restore = (text: string): ReturnType<typeof restoreStruct> =>
   restoreStruct(readAny(new JsonScanner(text)), deployment)
 
-test('restoring a tree has the same result as decoding its text', () => {
+test('restoring an object from a JSON tree has the same result as decoding the text of the tree', () => {
   const text = JSON.stringify({
     kind: 'Deployment',
     apiVersion: 'apps/v1',
@@ -84,7 +84,7 @@ for (const [text, message] of faults) {
     assert.throws(() => restore(text), { name: 'RestoreError', message }))
 }
 
-test('a subtree that is identical to one in the original tree is not restored again', () => {
+test('when an object is restored from a changed JSON tree, subtrees that are identical in the original tree are reused', () => {
   const known = restore(
     '{"metadata":{"labels":{"a":"b"}},"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"x"}]}}}}',
   )
@@ -97,7 +97,7 @@ test('a subtree that is identical to one in the original tree is not restored ag
   assert.deepEqual({ ...fieldsOf(fieldsOf(value['metadata'])['labels']) }, labels)
 })
 
-test('an invalid schema in a list is rejected instead of being stored as zero values', () => {
+test('an invalid schema of list items is rejected instead of being stored as zero values', () => {
   const schema = typeOf('apiextensions/v1', 'JSONSchemaProps')
   for (const items of [{ maxLength: '5' }, { required: 'x' }, { properties: { a: 5 } }]) {
     assert.throws(() => restoreStruct({ items }, schema), {

@@ -27,7 +27,7 @@ test('computing the warnings about many host aliases does not block the event lo
   assert.ok(longestMs < 50, `${longestMs} ms`)
 })
 
-test('warnings about hidden variables are the same whether or not the work is divided into parts', () => {
+test('warnings about environment variables that hide earlier ones are the same whether or not the work is divided into parts', () => {
   const env = [...Array(60).keys()].map((at) => ({ name: `v${at % 50}`, value: 'x' }))
   const spec = { containers: [{ name: 'c', env }] }
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec }

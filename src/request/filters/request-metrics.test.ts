@@ -7,7 +7,7 @@ import { systemUser } from '../../api/user.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { RequestMetrics } from './request-metrics.ts'
 
-test('long names of an unavailable aggregated API server that a client invents do not become label values', async () => {
+test('long resource names that a client invents for an unavailable aggregated API server do not become label values', async () => {
   const metrics = new Metrics()
   const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
   const ask = async (subresource: string): Promise<void> => {

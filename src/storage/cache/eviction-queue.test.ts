@@ -11,7 +11,7 @@ test('the queue keeps the newest entries within its budget', () => {
   assert.deepEqual(evicted, [0, 1, 2, 3, 4], 'an entry larger than the budget is evicted at once')
 })
 
-test('entries of the queue are evicted after a number of sweeps, even if no entries are added', () => {
+test('entries of the queue are evicted after SWEEPS_KEPT calls of `sweep`, even if no entries are added', () => {
   const evicted: number[] = []
   const queue = new EvictionQueue(100)
   queue.add({ evict: () => evicted.push(0) }, 1)

@@ -228,7 +228,7 @@ const objectOf = (bytes: Buffer) => ({
   metadata: { labels: JSON.parse(bytes.toString()) },
 })
 
-test('a label is found even if its key is added to the vocabulary while the object is read', () => {
+test('a label is found even if its key becomes a shared string of the resource while the object is read', () => {
   const facts = new Facts(() => ({}))
   const slabs = new Slabs()
   const home: ItemHome = {

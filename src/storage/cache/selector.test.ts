@@ -120,7 +120,7 @@ function thing(index: number, random: (below: number) => number): Thing {
   }
 }
 
-test('selecting by facts has the same result as selecting by decoded objects, even after many items', () => {
+test('selecting objects by their stored labels and fields has the same result as selecting decoded objects', () => {
   const random = randomOf(7)
   const withFacts = new TestItems(new Facts(() => readers))
   const without = new TestItems(undefined)
@@ -141,7 +141,7 @@ test('selecting by facts has the same result as selecting by decoded objects, ev
   }
 })
 
-test('an item is decoded only for the first selector, or only when its JSON for clients is created', () => {
+test('an object is decoded only for the first selector, or only when its JSON for clients is created', () => {
   const made = new TestItems(new Facts(() => readers))
   const items = [
     made.item({ name: 'a', labels: { app: 'web' } }),
@@ -181,7 +181,7 @@ for (const long of longSelectors) {
   })
 }
 
-test('the facts of similar objects take few bytes, and facts above the maximum length are not stored', () => {
+test('the encoded labels and fields of similar objects take few bytes, and are not stored above the maximum length', () => {
   const made = new TestItems(new Facts(() => readers))
   const tails = Array.from({ length: 1_000 }, (_, index) => {
     const item = made.item({
@@ -202,7 +202,7 @@ test('the facts of similar objects take few bytes, and facts above the maximum l
   assert.equal(large.tailBytes, 0)
 })
 
-test('the facts of an object are moved and released together with its bytes', () => {
+test('the encoded labels and fields of an object are moved and released together with its bytes', () => {
   const made = new TestItems(new Facts(() => readers))
   const items = Array.from({ length: 2_000 }, (_, index) =>
     made.item({ name: `t${index}`, labels: { app: `a${index % 10}` }, text: 'x'.repeat(2_000) }),
@@ -221,7 +221,7 @@ test('the facts of an object are moved and released together with its bytes', ()
   assert.equal(made.slabs.size.liveBytes, 0)
 })
 
-test('strings that objects no longer contain leave the vocabulary, and selectors still find all objects', () => {
+test('shared strings that objects no longer contain are forgotten, and selectors still find all objects', () => {
   const facts = new Facts(() => readers, { objectsMin: 100 })
   const made = new TestItems(facts)
   const isOld = selects(selector('app=a7'))

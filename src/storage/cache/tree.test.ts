@@ -15,7 +15,7 @@ const home: ItemHome = {
   keep: () => undefined,
 }
 
-test('the clock is checked after each expensive match', async () => {
+test('a list checks the clock after each match that reads many bytes', async () => {
   const tree = newTree()
   for (let n = 0; n < 100; n++) {
     const item = new Item(home, { key: `/r/a/${n}`, revision: 1, createRevision: 1 })

@@ -163,7 +163,7 @@ test('a sleeping watcher can continue if the event ring has evicted only events 
   assert.equal(group.next(ring.end), ring.end)
 })
 
-test('if events are evicted before they are sorted, all groups must treat them as missed', async () => {
+test('if events are evicted before they are assigned to groups, all groups must treat them as missed', async () => {
   const world = new WatchGroupsFixture()
   const group = world.join('red')
   const begin = world.ring.end

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import workers from 'node:worker_threads'
 import { startThread } from './start-thread.ts'
 
-test('if the thread cannot be started, the error message says how to fix this', async (t) => {
+test('if the SQLite thread cannot be started, the error message says how to fix this', async (t) => {
   t.mock.method(workers, 'Worker', function refuse() {
     throw Object.assign(new Error('Worker initialization failure: EAGAIN'), {
       code: 'ERR_WORKER_INIT_FAILED',

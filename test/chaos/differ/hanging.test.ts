@@ -67,7 +67,7 @@ test('a case ends if neither server ever serves the awaited resource', async () 
   assert.equal(steps.length, 1)
 })
 
-test('a request without a complete response times out and is listed', async () => {
+test('a request without a complete response times out and is added to the list of unanswered requests', async () => {
   using target = new Target({ url: one.url, token: '' }, { answerMsMax: 50 })
   const step: Step = { id: 'r0', method: 'GET', path: '/api/v1/pods', query: { watch: 'true' } }
   const answer = await target.send(step, { ns: 'x', answers: new Map() })

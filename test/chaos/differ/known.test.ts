@@ -24,7 +24,7 @@ test('every known difference has a row in docs/differences.md', () => {
     assert.ok(rows.includes(row), row)
 })
 
-test('Go values and diffs are removed only from messages', () => {
+test('values and diffs in Go syntax are removed from error messages, but not from other fields', () => {
   const text = 'spec.x: Invalid value: core.Thing{A:1, B:[]string{"}"}}: must be y'
   assert.deepEqual(withoutKnown({ message: text, other: text }), {
     message: 'spec.x: Invalid value: <struct>: must be y',
@@ -36,7 +36,7 @@ test('Go values and diffs are removed only from messages', () => {
   })
 })
 
-test('column descriptions are not compared', () => {
+test('the descriptions of table columns are not compared', () => {
   const table = { columnDefinitions: [{ name: 'Name', description: 'words' }], description: 'kept' }
   assert.deepEqual(withoutKnown(table), {
     columnDefinitions: [{ name: 'Name' }],
@@ -145,7 +145,7 @@ test('if null was applied as the status, only the resourceVersion may differ', (
   )
 })
 
-test('the known difference of a rule that adds quantities does not hide differences of other rules', () => {
+test('the known difference of a validation rule that adds quantities does not hide differences of other rules', () => {
   const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
   const rule = "quantity('2') == quantity('1').add(quantity('1'))"
   const failed = `'no such overload': call arguments did not match a supported operator for rule: ${rule}`

@@ -12,7 +12,7 @@ const variables: Variables = {
   ]),
 }
 
-test('strings can refer to the namespace and to earlier responses', () => {
+test('the strings of a step can refer to the namespace and to earlier responses', () => {
   const body = {
     $ns: '$ns-x',
     uid: '${s0.metadata.uid}',
@@ -23,7 +23,7 @@ test('strings can refer to the namespace and to earlier responses', () => {
   assert.equal(fillTarget(step, variables), '/api/n1/x?fieldSelector=a%3Dn1')
 })
 
-test('a body can be an earlier response with edits', () => {
+test('the body of a step can be an earlier response with edits', () => {
   const body = {
     $base: 's0',
     $edits: [

@@ -52,7 +52,7 @@ test('the guard blocks real time and randomness until it is disposed of', async 
   assert.ok(Date.now() > 0)
 })
 
-describe('virtual time', () => {
+describe('timers run in virtual time', () => {
   const limits = { msMax: 1e6, stepsMax: 1000 }
 
   test('timers run when they are due, and promises settle between timers', async () => {

@@ -77,7 +77,7 @@ test('an event that is decrypted asynchronously is delivered before later events
   ])
 })
 
-test('if a new object cannot be decrypted, linearizable reads fail, but reads of any state omit the object', async () => {
+test('if a new object cannot be decrypted, linearizable reads fail, but reads that accept any revision omit the object', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted

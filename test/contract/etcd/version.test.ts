@@ -47,7 +47,7 @@ async function startOld(version: string): Promise<OldMember> {
   return new OldMember(port, version)
 }
 
-test('a stream with progress reports uses a member that sends correct reports, or fails with upgrade advice', async () => {
+test('a watch stream with progress reports uses a member that sends correct reports, or fails with upgrade advice', async () => {
   await using old = await startOld('3.5.7')
   await using etcd = await startEtcd()
   await using both = new EtcdClient({ endpoints: [old.url, etcd.clientUrl] })

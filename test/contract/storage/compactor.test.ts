@@ -61,7 +61,7 @@ test('nothing is compacted before the first interval ends, or without an interva
   assert.deepEqual(await marker(client), { version: 0, noted: 0 })
 })
 
-test('failures are logged, and compaction continues', async () => {
+test('failed compactions are logged, and later compactions still run', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl], timeoutMs: 1_000 })
   const warnings: string[] = []

@@ -29,7 +29,7 @@ const run = (...args: readonly string[]): Promise<string> =>
   moveStore(args, { nowMs: Date.now(), showProgress: null })
 const patient = { timeoutMs: PATIENCE_MS }
 
-test('while another program locks the file, writes fail with the reason, and reads continue', async () => {
+test('while another program locks the database file, writes fail with the reason, and reads continue', async () => {
   const folder = newPath()
   const lines: string[] = []
   await using engine = await SqliteEngine.open({
@@ -114,7 +114,7 @@ test("a warning is logged when a reader makes SQLite's log grow, and a message w
   assert.deepEqual(reported, [long, "info SQLite's write-ahead log is short again"])
 })
 
-test('a folder that is no longer at its path can still be written and read', async () => {
+test('a data folder that is no longer at its path can still be written and read', async () => {
   const folder = newPath()
   const lines: string[] = []
   const log: Log = (level, message) => void lines.push(`${level} ${message}`)

@@ -68,7 +68,7 @@ test('objects, revisions, history, leases and the database ID survive a restart'
   rmSync(folder, { recursive: true })
 })
 
-test('only one process can open a folder', async () => {
+test('only one process can open a data folder at a time', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder })
   await assert.rejects(SqliteEngine.open({ folder }), (error: Error) => {
@@ -81,7 +81,7 @@ test('only one process can open a folder', async () => {
   await engine.latest()
 })
 
-test('a second process reports which process has opened the folder', async () => {
+test('a second process reports which process has opened the data folder', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder })
   const second = spawnSync(
@@ -99,7 +99,7 @@ test('a second process reports which process has opened the folder', async () =>
   await engine.change({ key: '/x/a', expected: 0, write: { put: bytes('x') } })
 })
 
-test('a lease that expired while the folder was closed ends at the next start, and cannot be revoked', async () => {
+test('a lease that expired while the data folder was closed ends at the next start, and cannot be revoked', async () => {
   const folder = newPath()
   let wallMs = 1_000_000_000_000
   const time = { ...systemTime, wallMs: () => wallMs }

@@ -19,7 +19,7 @@ test('the dashboard is up to date with scripts/dashboard.ts', () => {
   assert.deepEqual(JSON.parse(kept), JSON.parse(JSON.stringify(dashboard())))
 })
 
-test('every metric of the dashboard and of the rules is in the metrics reference', () => {
+test('every metric of the dashboard and of the Prometheus rules is in the metrics reference', () => {
   const known = new Set(
     [...reference.matchAll(/^\| `(\w+)` \| \w+ \| \w+ \|/gm)].map(([, name]) => name),
   )
@@ -32,7 +32,7 @@ test('every metric of the dashboard and of the rules is in the metrics reference
   assert.deepEqual(unknown, [])
 })
 
-test('every recorded series that the dashboard uses is defined in the rules', () => {
+test('every recorded series that the dashboard uses is defined in the Prometheus rules', () => {
   const recorded = new Set([...rules.matchAll(/- record: (\S+)/g)].map(([, name]) => name))
   for (const [name] of kept.matchAll(/keelson:\w+:\w+/g)) assert.ok(recorded.has(name), name)
 })
@@ -55,7 +55,7 @@ const toJson = (yaml: string): string => JSON.stringify(parseYaml(Buffer.from(ya
 const { groups }: RulesFile = JSON.parse(toJson(rules))
 const alerts = groups.flatMap(({ rules: all }) => all).filter(({ alert }) => alert !== undefined)
 
-test('every alert has a severity, a summary and a runbook, and the table lists it', () => {
+test('every alert has a severity, a summary, a runbook and a row in docs/dashboards/README.md', () => {
   const { bugs } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const pages = `${bugs.replace('/issues', '')}/blob/main/docs/runbooks.md`
   const runbooks = readFileSync(join(docs, 'runbooks.md'), 'utf8')

@@ -57,7 +57,7 @@ function firstSafe(line: string): string | undefined {
     .at(-1)
 }
 
-test('each row of the table has an advisory, states whether it concerns Keelson, and lists the fixes', () => {
+test('each row of the table of Node advisories states whether the advisory concerns Keelson, and lists the fixed versions', () => {
   assert.ok(advisories.length > 40)
   assert.equal(new Set(advisories.map(({ id }) => id)).size, advisories.length)
   for (const { id, concerns, fixed } of advisories) {

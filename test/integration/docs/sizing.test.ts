@@ -33,7 +33,7 @@ function share(load: string, count: number): number {
 const OFTEN = 1_000
 const LISTS = 10
 
-suite('the page has the measured figures', () => {
+suite('docs/operate.md contains the measured figures', () => {
   for (const [row, value] of [
     ['an idle `keelson dev --ephemeral`', claimed('Idle memory of keelson dev --ephemeral')],
     ['an idle `keelson dev` with a folder', claimed('Idle memory of keelson dev')],
@@ -66,9 +66,9 @@ const usual = {
   memoBytes: 24 * MIB,
 }
 
-suite('the page has the division of memory', () => {
+suite('docs/operate.md contains the division of memory', () => {
   const rows = [...page.matchAll(/^\| (\d+ [MG]iB) \| ([^|]+) \| ([^|]+) \| ([\d,]+) \|$/gm)]
-  test('there are rows', () => assert.ok(rows.length > 4))
+  test('the table of memory limits has several rows', () => assert.ok(rows.length > 4))
   for (const [, limit = '', objects = '', requests = '', connections = ''] of rows)
     test(limit, () => {
       const plan = planMemory({

@@ -13,7 +13,7 @@ const rules = join(import.meta.dirname, '..', '..', '..', 'docs', 'dashboards', 
 const promtool = (...args: readonly string[]): string =>
   execFileSync(toolPath('promtool'), args, { encoding: 'utf8' })
 
-test('promtool accepts the rules without warnings', () => {
+test('promtool accepts the Prometheus rules without warnings', () => {
   assert.match(promtool('check', 'rules', '--lint=all', '--lint-fatal', rules), /SUCCESS/)
 })
 

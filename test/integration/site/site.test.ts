@@ -98,7 +98,7 @@ test('the search finds the page of a flag', async () => {
   await page.waitForURL(/\.html#/)
 })
 
-test('the switch turns on dark colors for the current page and for later pages', async () => {
+test('the appearance switch turns on dark colors for the current page and for later pages', async () => {
   await using context = await openContext(widths.desktop)
   const page = await context.newPage()
   await page.goto(`${site.url}/start.html`)

@@ -81,7 +81,7 @@ suite('conversion webhooks and extension servers are called', {
   timeout: 300_000,
 }, () => {
   for (const reach of ['url', 'service'] as const) {
-    test(`an object is read in the other version, with a webhook that is configured by ${reach}`, async () => {
+    test(`an object is read in a version other than its storage version, with a webhook that is configured by ${reach}`, async () => {
       await using scope = await Scope.begin(fixture())
       const custom = await define(scope, versions('v1'), reach)
       assert.equal((await custom.create('v1', 'a', { hostPort: 'localhost:8080' })).status, 201)

@@ -87,7 +87,7 @@ void test('with the option listRv, the resourceVersion of a list is compared', (
 
 const time = (at: string): Json => ({ metadata: { managedFields: [{ time: at }] } })
 
-void test('with the option times, equal times of managedFields get the same name', () => {
+void test('with the option times, equal times of managedFields are replaced by the same placeholder', () => {
   const timed = normaliser({ times: true })
   assert.deepEqual(timed.value(time('2026-01-01T00:00:00Z')), time('time#1'))
   assert.deepEqual(timed.value(time('2026-01-01T00:00:01Z')), time('time#2'))

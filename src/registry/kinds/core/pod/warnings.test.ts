@@ -36,7 +36,7 @@ for (const [about, prepare] of Object.entries(cases)) {
   })
 }
 
-test('many sources that repeat the paths of the previous source are validated quickly', () => {
+test('many sources of a projected volume are quickly checked for overlapping paths', () => {
   const items = many((at) => ({ key: 'k', path: `p${at}` }), 3000)
   const sources = [
     { configMap: { name: 'm', items } },
