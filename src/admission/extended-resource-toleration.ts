@@ -1,7 +1,7 @@
 /**
- * Makes pods tolerate the taints of the extended resources that they request. A taint has the name
- * of the resource, so taints alone can reserve nodes with special hardware for the pods that use
- * it.
+ * Makes pods tolerate the taints of the extended resources that they request. If an administrator
+ * taints nodes with special hardware, using the name of the resource as the key, the nodes are
+ * reserved for the pods that request the resource.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { isExtended } from '../registry/rules/resources.ts'

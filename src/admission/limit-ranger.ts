@@ -92,8 +92,8 @@ async function faultsOf(
 }
 
 /**
- * Whether limits apply to the request: whether it can change the amounts. Limits do not apply to an
- * object that is being deleted.
+ * Whether LimitRanges apply to the request. They apply to writes that can change requests or
+ * limits, unless the object is being deleted.
  */
 function isLimited(attributes: Attributes): boolean {
   const { operation, oldObject } = attributes

@@ -18,14 +18,17 @@ export class Stopwatch {
     this.#lapMs = this.#beganMs
   }
 
-  /** Returns the seconds since the last lap. */
+  /**
+   * Returns the seconds since the previous call. The first call returns the seconds since the
+   * start.
+   */
   lap(): number {
     const beforeMs = this.#lapMs
     this.#lapMs = this.#monotonicMs()
     return (this.#lapMs - beforeMs) / 1000
   }
 
-  /** Seconds from the start to the last lap. */
+  /** Seconds from the start to the last call of `lap`. */
   get total(): number {
     return (this.#lapMs - this.#beganMs) / 1000
   }

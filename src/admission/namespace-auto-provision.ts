@@ -1,6 +1,6 @@
 /**
- * Creates the namespace of a new object if it does not exist. The server creates it as itself, so
- * the client needs no permission to create namespaces.
+ * Creates the namespace of a new object if it does not exist. The server creates the namespace with
+ * its own identity, so the client needs no permission to create namespaces.
  */
 import { type ApiError, passedOn } from '../api/errors.ts'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -44,8 +44,8 @@ const CREATED = 201
 const CONFLICT = 409
 
 /**
- * Creates namespaces by a request of the server to itself, so that they also pass admission. A
- * conflict means that another request has created the namespace first.
+ * Creates namespaces by requests that the server sends to itself, so that the namespaces also pass
+ * admission. A conflict means that another request has created the namespace first.
  */
 export function createNamespaceBy(handle: Handler): CreateNamespace {
   return async (name, signal) => {

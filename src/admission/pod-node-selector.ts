@@ -1,8 +1,8 @@
 /**
  * Adds the node selector of the namespace to new pods. The selector comes from an annotation of the
- * namespace, or from the default in the configuration. Pods are rejected if their own selector
- * conflicts with this selector, or if it contains labels that the configuration does not allow in
- * the namespace. As in kube-apiserver, updates are not checked.
+ * namespace, or from the default in the configuration. A pod is rejected if its own selector
+ * conflicts with this selector. It is also rejected if its selector then contains labels that the
+ * configuration does not allow in the namespace. As in kube-apiserver, updates are not checked.
  */
 import { forbidden, internalError, unclassified } from '../api/errors.ts'
 import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'

@@ -270,8 +270,8 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Aborts the signal because the deadline has passed. Work that is still running must stop now.
-   * `end` releases the timer, which could otherwise stop the work later.
+   * Aborts the signal because the deadline has passed, so that work that is still running stops
+   * now. The signal's own timer may not do this, because `end` releases it.
    */
   timeOut(): void {
     this.#signal ??= this.#createSignal()

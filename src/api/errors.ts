@@ -83,8 +83,8 @@ type Extra = {
 }
 
 /**
- * Maximum length of a message. It equals the maximum length of a list of errors. Long strings are
- * cut where the message is created.
+ * Maximum length of a message, which is also the maximum length of all validation errors of an
+ * object together. Long strings are cut where the message is created.
  */
 const MESSAGE_CHARACTERS_MAX = FAULTS_CHARACTERS_MAX
 

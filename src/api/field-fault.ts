@@ -41,9 +41,9 @@ export const FAULTS_CHARACTERS_MAX = 1 << 20
  * least FAULTS_MAX errors.
  *
  * Long work can be divided into parts, between which the event loop runs other work
- * (lib/scheduling/parts.ts). `faultsOf` may then be called in another part than for earlier items.
- * To compare items, it must therefore collect the earlier items in a set or map that is created
- * with `once`, which returns the same value in all parts.
+ * (lib/scheduling/parts.ts), so the items may be validated in different parts. If `faultsOf`
+ * compares an item with earlier items, it must collect them in a set or map that is created with
+ * `once`, which returns the same value in all parts.
  */
 export function faultsOfEach<T>(
   items: readonly T[],

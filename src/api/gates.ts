@@ -1,7 +1,7 @@
 /**
  * Feature gates, for all parts of the server: which gates exist in a release of Kubernetes, and
- * their defaults. The `--feature-gates` flag sets them (config/feature-gates.ts), which also lists
- * the gates that change Keelson's behavior.
+ * their defaults. config/feature-gates.ts reads the `--feature-gates` flag, which sets gates, and
+ * lists the gates that change Keelson's behavior.
  */
 import { gateTable } from './gate-table.ts'
 import { defaultMinor, oldestMinor } from './releases.ts'
@@ -20,7 +20,7 @@ export type GateState = {
 
 /** The feature gates of a release that emulates a version. */
 export type ReleaseGates = {
-  /** The gates that can be named, in the order of their names. */
+  /** The gates that exist in the emulated version, sorted by name. */
   readonly states: ReadonlyMap<string, GateState>
   /** Gates that did not exist yet in the emulated version. Such gates are off and cannot be set. */
   readonly absent: ReadonlySet<string>
@@ -81,7 +81,10 @@ function expand(release: number, emulated: number, minCompatibility: number): Re
 
 type StageRow = GateState & { readonly since: number; readonly minVersion: number }
 
-/** Reads a stage such as `34 GA on locked`, or `37 BETA on min=37`. */
+/**
+ * Reads a stage such as `34 GA on locked`, or `37 BETA on min=37`. `min` is the lowest minimum
+ * compatibility version for which the stage applies.
+ */
 function readStage(text: string): StageRow {
   const [since, name, ...marks] = text.split(' ')
   const stage = gateStages.find((one) => one === name)

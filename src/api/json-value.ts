@@ -40,8 +40,8 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
         fields[key] = readAny(scanner, depth + 1, onRepeat)
         count++
       }
-      // Duplicate keys are detected by comparing the counts. Looking up each key would double the
-      // time of reading an object.
+      // A key occurred twice if the object has fewer fields than were read. Looking up each key
+      // would double the time of reading an object.
       if (onRepeat !== undefined && Object.keys(fields).length < count) onRepeat()
       return fields
     }

@@ -5,7 +5,7 @@
  */
 import { lifecycleTable } from './lifecycle-table.ts'
 
-/** The minor versions of the events in the life of a kind. */
+/** The minor versions in which a kind was introduced, deprecated and removed. */
 export type Lifecycle = {
   readonly introduced: number
   readonly deprecated?: number
@@ -46,9 +46,9 @@ export function deprecationOf(
 }
 
 /**
- * Reads the rows of a release from the table. A row has the form
- * `apps/v1beta1 Deployment 31-33: 29 deprecated=32 removed=35 use=apps/v1/Deployment`: the releases
- * whose source contains it, and the minor version in which the kind was introduced.
+ * Reads the rows of a release from the table. An example of a row is `apps/v1beta1 Deployment
+ * 31-33: 29 deprecated=32 removed=35 use=apps/v1/Deployment`. After the kind, it contains the
+ * releases whose source contains the kind, and the minor version in which the kind was introduced.
  */
 function expand(release: number): ReadonlyMap<string, Kinds> {
   const groupVersions = new Map<string, Map<string, Lifecycle>>()

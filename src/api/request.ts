@@ -66,8 +66,8 @@ export type ApiRequest = {
   readonly remotePort?: number
   readonly protocol?: 'HTTP/1.1' | 'HTTP/2.0'
   /**
-   * Attributes the memory that this request uses to its sender. Called when the sender is known.
-   * Absent in the server's own requests.
+   * Counts the memory that this request uses toward the limit of its sender. Called when the sender
+   * is known. Absent in the server's own requests.
    */
   readonly heldBy?: (holder: Holder) => void
   /**
@@ -321,8 +321,8 @@ export function headerValues(headers: IncomingHttpHeaders, name: string): string
 }
 
 /**
- * Decodes the end of a header's name, if it is a percent-encoded key. A key that cannot be decoded
- * is returned unchanged.
+ * Decodes a percent-encoded key at the end of a header's name. A key that cannot be decoded is
+ * returned unchanged.
  */
 export function decodeHeaderKey(key: string): string {
   try {

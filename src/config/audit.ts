@@ -23,8 +23,8 @@ type Backend = {
 
 export type AuditMode =
   /**
-   * Each request waits until its events are written. In `blocking-strict` mode, a request fails if
-   * its event cannot be written.
+   * In these modes, each request waits until its events are written. In `blocking-strict` mode, a
+   * request fails if its event cannot be written.
    */
   | { readonly kind: 'blocking' | 'blocking-strict' }
   | {

@@ -54,7 +54,10 @@ const aliases: ReadonlyMap<string, ControllerName> = new Map([
   ['ttl-after-finished', 'ttl-after-finished-controller'],
 ])
 
-/** The names and aliases of the other controllers of kube-controller-manager 1.33. */
+/**
+ * The names and aliases of the controllers of kube-controller-manager 1.33 that cannot run in this
+ * server.
+ */
 const otherControllers: ReadonlySet<string> = new Set(
   [
     'serviceaccount-token',

@@ -93,8 +93,8 @@ function isServedThen(
   const isNamed = values.get(`${groupVersion}/${resource.plural}`) ?? values.get(groupVersion)
   if (emulation.isRuntimeConfigForwardCompatible && isNamed === true) return true
   if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
-  // This version is also served if a lower version of the resource (`isLess`) that is not an alpha
-  // version is served.
+  // This version is also served if an older or less stable version of the resource is served,
+  // unless that version is an alpha version.
   const older = (versionsOf[resource.group] ?? []).filter((version) =>
     isLess(version, resource.version),
   )

@@ -60,7 +60,8 @@ export function readEtcd(values: Values): EtcdConfig {
       `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`,
     )
   }
-  // `keelson serve` removes these flags before the flags are validated.
+  // `keelson serve` handles --testing and --testing-now itself and removes them before the flags
+  // are validated. All other commands reject them here.
   if (values.boolean('testing'))
     values.fault('--testing is only supported by keelson serve: leave it out')
   if (values.string('testing-now') !== '')

@@ -1,8 +1,8 @@
 /**
  * Publishes the ConfigMap extension-apiserver-authentication. Extension API servers read from it
- * which client CAs to trust, and which headers of front proxies contain the user. It combines the
- * settings of all servers of the cluster. As in kube-apiserver, each server adds its own settings,
- * and only expired certificates are removed.
+ * which client CAs to trust, and which headers of front proxies contain the user. The ConfigMap
+ * combines the settings of all servers of the cluster. As in kube-apiserver, each server adds its
+ * own settings, and only expired certificates are removed.
  */
 import { type Fields, fieldsOf, textOf } from '../api/object.ts'
 import { parseJson } from '../api/json-value.ts'

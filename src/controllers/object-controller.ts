@@ -41,8 +41,8 @@ export type Concern = {
   /** Whether an object is relevant. This should not decode the object unless necessary. */
   readonly concerns: (item: Item) => boolean
   /**
-   * Processes the stored object. If it resolves to a number, the object is processed again after
-   * this number of milliseconds.
+   * Processes the stored object. If the promise resolves to a number, the object is processed again
+   * after this number of milliseconds.
    */
   readonly work: (object: KubeObject, write: WriteObject) => Promise<number | undefined>
 }

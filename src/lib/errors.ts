@@ -1,4 +1,7 @@
-/** Asserts an invariant. Not for validating input. Stays enabled in production. */
+/**
+ * Asserts an invariant. Do not use this function to validate input. Assertions are also checked in
+ * production.
+ */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`broken invariant: ${message}`)
 }

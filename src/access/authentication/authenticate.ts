@@ -47,8 +47,8 @@ export type AuthenticateOptions = {
   readonly verifyCertificate?: VerifyCertificate | undefined
   /**
    * Returns the user of a static token, or undefined for any other token. Static tokens do not
-   * change while the server runs. Therefore, if many requests share a header object, the result is
-   * cached for this object.
+   * change while the server runs. The result is therefore cached for each frozen headers object,
+   * which several requests of a connection can share.
    */
   readonly fixedToken?: ((token: string) => AuthenticatedUser | undefined) | undefined
   /** Authenticates all other tokens, for the audiences of the server. */

@@ -5,8 +5,8 @@ import type { User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 /**
- * The request that waits for a decision. `signal` aborts the decision when the request ends. It is
- * created when it is first read.
+ * The request that waits for a decision. `signal` aborts the decision when the request ends. The
+ * AbortSignal is created when the property is first read.
  */
 export type WaitingRequest = { readonly signal: AbortSignal }
 

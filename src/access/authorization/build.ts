@@ -11,7 +11,7 @@ import { authorizeNode, type NodeAuthorizerOptions } from './node/authorize-node
 export type BuildAuthorizerOptions = {
   /** The roles and bindings that RBAC evaluates. */
   readonly roles: RoleIndex
-  /** The graph, rules and gates of the node authorizer. */
+  /** The graph, rules and feature gates of the node authorizer. */
   readonly nodes: NodeAuthorizerOptions
   readonly webhookOf: (config: WebhookConfig) => Authorizer
 }

@@ -59,7 +59,7 @@ function indexFor(name: string): RoleIndex {
 }
 
 /**
- * Lists of authorization modes. For each list, the booleans are whether requests are allowed for a
+ * Lists of authorization modes. The booleans for each list state whether a request is allowed for a
  * member of system:masters, for a user with a role, and for a user without a role.
  */
 const cases: readonly (readonly [readonly Mode[], readonly boolean[]])[] = [

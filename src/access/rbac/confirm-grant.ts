@@ -55,7 +55,7 @@ export type ConfirmGrantOptions = {
   readonly index: RoleIndex
   /** Resolves when the index contains everything that was written before the call. */
   readonly latest: (signal: AbortSignal) => Promise<void>
-  /** Decides with the whole chain of authorizers. */
+  /** Asks the whole chain of authorizers whether the user has a permission. */
   readonly authorize: (
     user: User,
     attributes: AccessAttributes,

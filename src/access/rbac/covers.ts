@@ -114,8 +114,8 @@ class Owners {
   }
 
   /**
-   * Whether one of the user's rules passes the test. Stops without reading further rules if the
-   * limit is reached.
+   * Whether `test` returns true for one of the user's rules. Stops without reading further rules if
+   * the limit for comparisons is reached.
    */
   *cover(test: (owner: HeldRule) => boolean): Steps<boolean> {
     for (const owner of this.#rules) {
@@ -175,7 +175,8 @@ class Owners {
   /** Converts the rules one by one. Yields undefined where the caller can pause. */
   *#convert(held: Iterable<readonly KeptRule[]>): Generator<HeldRule | undefined> {
     for (const rules of held) {
-      // The source of the rules remembers which roles it has returned.
+      // Count each list of rules as a stored entry, because `held` remembers which roles it has
+      // already returned.
       this.#compared.addStored()
       if (this.#compared.isStepOver()) yield undefined
       for (const rule of rules) {

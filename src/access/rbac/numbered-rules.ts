@@ -11,20 +11,19 @@ import { type KeptRule, type Rule, type TextList, urlPrefixOf } from './rule.ts'
 
 /** Maximum length of a list that is scanned. Longer lists are looked up in a Set. */
 const SCAN_MAX = 16
-/** Number of compared entries in one step. A step takes a few tens of microseconds. */
+/**
+ * Number of list entries that are compared in one step. A step takes a few tens of microseconds.
+ */
 const STEP_ENTRIES = 1024
-/** Number of characters that take as long to read as the comparison of one list entry. */
+/** Reading this number of characters takes as long as comparing one list entry. */
 const ENTRY_CHARACTERS = 256
-/** Number of compared entries that take as long as matching a path with a pattern. */
+/** Matching a path with a pattern takes as long as comparing this number of list entries. */
 const PATH_ENTRIES = 4
-/** Number of compared entries that take as long as storing an entry. */
+/** Storing an entry takes as long as comparing this number of list entries. */
 const STORED_ENTRIES = 8
 /** Memory of a stored entry: a number in a list or a Set, or a string in a Map. */
 const STORED_BYTES = 64
-/**
- * Minimum number of entries for which memory is reserved. More entries reserve memory in steps of
- * this number.
- */
+/** Number of stored entries for which memory is reserved at a time. */
 const RESERVED_ENTRIES = 16_384
 
 /**

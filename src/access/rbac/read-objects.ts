@@ -49,7 +49,8 @@ export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
       verbs: shared.list(verbs),
       apiGroups: shared.list(apiGroups),
       resources: shared.list(resources),
-      // Roles rarely have resource names in common, so these strings are not added to the pool.
+      // Roles rarely have resource names in common, so these strings are not added to the pool of
+      // shared strings.
       resourceNames:
         resourceNames.length === 0 ? shared.list(resourceNames) : resourceNames.map(ownText),
       nonResourceURLs: shared.list(nonResourceURLs),
@@ -71,8 +72,8 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<KeptRule[
       verbs: yield* keptList(verbs, shared),
       apiGroups: yield* keptList(apiGroups, shared),
       resources: yield* keptList(resources, shared),
-      // As in `keptRules`, resource names are not added to the pool, so that they do not evict
-      // strings that many roles have in common.
+      // As in `keptRules`, resource names are not added to the pool of shared strings, so that they
+      // do not evict strings that many roles have in common.
       resourceNames:
         resourceNames.length === 0 ? shared.list(resourceNames) : yield* ownTexts(resourceNames),
       nonResourceURLs: yield* ownUrls(nonResourceURLs, shared),

@@ -9,7 +9,7 @@ const decode = (): never => {
   throw new StorageError('corrupt', 'decoded')
 }
 
-/** Creates an item with these bytes. The test fails if the item is decoded. */
+/** Creates a cache item that is stored as these bytes. Decoding the item throws an error. */
 function itemOf(stored: string): Item {
   const home: ItemHome = {
     codec: { decode, print: decode },

@@ -15,7 +15,7 @@ export type Rule = {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** A list of strings. Long lists of roles are packed, because they would fill the heap. */
+/** A list of strings in a rule. Long lists are packed, because they would fill the heap. */
 export type TextList = readonly string[] | PackedTexts
 
 /** A rule of a role, as stored in the index of roles. */

@@ -11,8 +11,8 @@ const bounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 const labels = ['kind', 'name', 'operation', 'type']
 
 /**
- * The evaluation of a policy's conditions that are not all true. `errors` is the number of
- * conditions that could not be evaluated.
+ * The result of evaluating a policy's match conditions, if not all of them are true. `errors` is
+ * the number of conditions that could not be evaluated.
  */
 export type UnmatchedPolicy = {
   readonly policy: string
@@ -22,8 +22,8 @@ export type UnmatchedPolicy = {
 }
 
 /**
- * The evaluation of a webhook's conditions that are not all true. `type` has the label values of
- * kube-apiserver.
+ * The result of evaluating a webhook's match conditions, if not all of them are true. The values of
+ * `type` are those of kube-apiserver's label.
  */
 export type UnmatchedWebhook = Omit<UnmatchedPolicy, 'policy'> & {
   readonly webhook: string
@@ -59,8 +59,8 @@ export class ConditionMetrics {
   }
 
   /**
-   * Records the evaluation for a policy. As in kube-apiserver, mutating policies also have the type
-   * `validate`.
+   * Records the evaluation of a policy's conditions. As in kube-apiserver, the type label is
+   * `validate` even for mutating policies.
    */
   observePolicy({ policy, operation, seconds, errors }: UnmatchedPolicy): void {
     this.#seconds.with('policy', policy, operation, 'validate').observe(seconds)

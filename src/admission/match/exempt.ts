@@ -17,8 +17,8 @@ const webhooks: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reviews to which policies do not apply, because rejecting them could make the cluster unusable.
- * Webhooks do apply to them.
+ * Reviews (such as TokenReviews and SubjectAccessReviews) to which policies do not apply, because
+ * rejecting them could make the cluster unusable. Webhooks do apply to them.
  */
 const reviews: { readonly [group: string]: ReadonlySet<string> } = {
   'authentication.k8s.io': new Set(['selfsubjectreviews', 'tokenreviews']),

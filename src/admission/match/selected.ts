@@ -32,8 +32,8 @@ const MEMORY_BYTES_MAX = 32 << 20
 /** Approximate size of a cached namespace. */
 const PLACE_BYTES = 200
 /**
- * Approximate size of a cached result per candidate. It contains a byte, a character of the key,
- * and a position.
+ * Approximate size per candidate of a cached result: a byte, a character of the key, and a
+ * position.
  */
 const CANDIDATE_BYTES = 10
 
@@ -72,7 +72,7 @@ export const isDecided = (
 ): boolean =>
   known.namespace !== undefined && namespaceSelector !== undefined && objectSelector !== undefined
 
-/** Approximate size of the caches of all lists. */
+/** Approximate total size of the caches of all lists of candidates. */
 type Memory = { bytes: number }
 
 /**

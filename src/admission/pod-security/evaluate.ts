@@ -7,8 +7,9 @@ import * as profiles from './profiles.ts'
 import * as restricted from './restricted.ts'
 
 /**
- * A control, and the first minor version in which it applies. A later row with the same name
- * replaces the control from the version of that row on.
+ * A control: its name, the first minor version in which it applies, and its implementation. If a
+ * later row of a table has the same name, its implementation replaces the earlier one from its
+ * version on.
  */
 type Row = readonly [name: string, fromMinor: number, control: Control]
 
@@ -32,7 +33,7 @@ const baselineRows: readonly Row[] = [
   ['windowsHostProcess', 0, baseline.windowsHostProcess],
 ]
 
-/** Controls of the restricted level. A row replaces the baseline control with the same name. */
+/** Controls of the restricted level. They replace baseline controls with the same name. */
 const restrictedRows: readonly Row[] = [
   ['allowPrivilegeEscalation', 8, restricted.allowPrivilegeEscalation],
   ['allowPrivilegeEscalation', 25, restricted.unlessWindows(restricted.allowPrivilegeEscalation)],

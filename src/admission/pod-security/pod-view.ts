@@ -59,10 +59,12 @@ export type Violation = { readonly reason: string; readonly detail: string }
 
 export type Control = (pod: PodView) => Violation | undefined
 
-/** Formats the words as `"a", "b"`. Only the beginning of a long list is formatted. */
+/**
+ * Quotes strings and joins them, as in `"a", "b"`. Only the beginning of a long list is formatted.
+ */
 export const quoted = (words: readonly string[]): string => shownItems(words, (word) => `"${word}"`)
 
-/** Returns the distinct words in order. */
+/** Returns the distinct strings in order. */
 export const sorted = (words: Iterable<string>): readonly string[] =>
   sortInParts(
     'words of a violation',

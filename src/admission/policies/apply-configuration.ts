@@ -1,6 +1,6 @@
 /**
- * Patches of type ApplyConfiguration. They merge an object that an expression constructed with the
- * object of the request, as server-side apply does.
+ * Patches of type ApplyConfiguration. An expression constructs an object, which is merged into the
+ * object of the request, as in server-side apply.
  */
 import { goPlain, goSyntax } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'

@@ -32,8 +32,8 @@ const MEMBER_CHARACTERS = 4
 export class MutationFault extends Error {}
 
 /**
- * Stands for a value that Go does not convert as part of an object. Such a value is not valid for
- * any field with a known type.
+ * A value inside an object that Go leaves as a CEL value when it converts the object. Such a value
+ * is not valid for any field with a known type.
  */
 export type ForeignValue = {
   readonly path: readonly (string | number)[]
@@ -53,7 +53,8 @@ type Holder = 'object' | 'literal' | 'anything'
  */
 export class NativeValues {
   /**
-   * Values that Go does not convert as part of an object, in the order in which they were found.
+   * Values inside the object that Go leaves as CEL values when it converts the object, in the order
+   * in which they were found.
    */
   readonly foreign: ForeignValue[] = []
   readonly #path: (string | number)[] = []

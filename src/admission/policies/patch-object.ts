@@ -1,6 +1,6 @@
 /**
- * Patches of type JSONPatch. They apply operations that an expression constructed to the object of
- * the request.
+ * Patches of type JSONPatch. An expression constructs operations, which are applied to the object
+ * of the request.
  */
 import { internalError } from '../../api/errors.ts'
 import { JsonSyntaxError } from '../../api/json-scanner.ts'

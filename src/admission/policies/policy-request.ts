@@ -1,6 +1,7 @@
 /**
- * The evaluation of policies for one request. It is common to all types of policies: whether a
- * policy matches, which parameters it has, and which variables its expressions can use.
+ * The part of the evaluation of policies that is the same for all types of policies. For one
+ * request, it determines whether a policy matches, which parameters the policy has, and which
+ * variables its expressions can use.
  */
 import { ApiError, internalError, serviceUnavailable, tooManyRequests } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'

@@ -94,7 +94,7 @@ export type Binding = {
   readonly criteria: MatchCriteria
   /** The validationActions. Empty for a mutating policy. */
   readonly actions: readonly string[]
-  /** Reference to the parameters. Undefined if `params` is null. */
+  /** Reference to the parameters. If it is undefined, the value of `params` is null. */
   readonly paramRef: ParamRef | undefined
 }
 

@@ -115,7 +115,7 @@ function userFaults(user: Fields, name: string): string[] {
 
 /**
  * Validates the settings of exec plugins. They are validated even if the connection does not use
- * TLS, so that no plugin is called.
+ * TLS, in which case the plugin would not be called.
  */
 function execFaults({ exec, 'auth-provider': provider }: Fields, name: string): string[] {
   if (!isFields(exec)) return []

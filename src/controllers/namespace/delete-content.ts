@@ -48,7 +48,10 @@ export type ContentOptions = {
   /** Clock and timers. Defaults to the system clock and timers. */
   readonly time?: SlicesTime
   readonly signal: AbortSignal
-  /** The content of remote servers, if any. */
+  /**
+   * The resources of remote API servers, whose objects are also deleted. Undefined if there are no
+   * remote servers.
+   */
   readonly remote?: RemoteContent | undefined
 }
 

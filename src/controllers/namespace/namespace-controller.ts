@@ -56,7 +56,10 @@ export type NamespaceControllerOptions = {
   readonly log: Log
   /** Clock and timers. Defaults to the system clock and timers. */
   readonly time?: Time
-  /** Returns the content of remote servers. Absent if there are no remote servers. */
+  /**
+   * Returns the resources of remote API servers, whose objects are also deleted. Absent if there
+   * are no remote servers.
+   */
   readonly remote?: (() => RemoteContent) | undefined
 }
 

@@ -36,7 +36,10 @@ export class ServiceManager {
     this.#send('STOPPING=1')
   }
 
-  /** Reads files again. If the server is ready, also reports when the reload begins and ends. */
+  /**
+   * Runs `reload`, which reads the files of the server again. If the server is ready, also reports
+   * when the reload begins and ends.
+   */
   async reloading(reload: () => Promise<void>): Promise<void> {
     if (this.#state !== 'ready') return reload()
     this.#send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`)

@@ -18,8 +18,8 @@ export type WorkQueueOptions = {
   /** Maximum number of keys that are processed concurrently. */
   readonly workersMax: number
   /**
-   * Processes a key. If it resolves to a number, the key is not done and is processed again after
-   * this number of milliseconds.
+   * Processes a key. If the promise resolves to a number, the key is not done and is processed
+   * again after this number of milliseconds.
    */
   readonly work: (key: string) => Promise<number | undefined>
   readonly log: Log

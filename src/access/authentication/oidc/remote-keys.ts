@@ -13,8 +13,8 @@ import type { Get } from './issuer-client.ts'
 import { type IssuerKey, readKeySet } from './key-set.ts'
 
 /**
- * How long before their expiration keys are treated as expired when a token has an unknown key, as
- * in kube-apiserver.
+ * If a token has an unknown key, the known keys are treated as expired this long before they
+ * expire, as in kube-apiserver.
  */
 const EXPIRY_LEEWAY_MS = 30_000
 /**
@@ -71,8 +71,8 @@ export class RemoteKeys {
   #refreshOld(): void {
     const now = this.#options.time.monotonicMs()
     if (now < this.#expiresAtMs || now < this.#fetchedAtMs + REFRESH_AFTER_MS) return
-    // Set the time before the fetch. Other tokens then do not start a second fetch, and a failed
-    // fetch is retried only after the interval.
+    // Set the time of the fetch before it starts. Other tokens then do not start a second fetch,
+    // and a failed fetch is retried only after the interval.
     this.#fetchedAtMs = now
     this.#fetch().catch(() => undefined)
   }

@@ -69,7 +69,7 @@ export class NodeGraph {
   readonly #attachments = new Map<string, string>()
   readonly #slices = new Map<string, string>()
 
-  /** Updates a pod. Undefined means that the pod does not exist or is not bound to a node. */
+  /** Updates a pod. If `content` is undefined, the pod does not exist or is not bound to a node. */
   setPod(name: string, content: PodContent | undefined): void {
     const known = this.#pods.get(name)
     // Most updates of a pod change only its status, which the graph does not use.
@@ -89,7 +89,8 @@ export class NodeGraph {
   }
 
   /**
-   * Updates a volume. Undefined means that the volume does not exist or is not bound to a claim.
+   * Updates a volume. If `content` is undefined, the volume does not exist or is not bound to a
+   * claim.
    */
   setVolume(name: string, content: VolumeContent | undefined): void {
     const known = this.#volumes.get(name)
