@@ -23,7 +23,7 @@ type Backend = {
 
 export type AuditMode =
   /**
-   * In these modes, each request waits until its events are written. In `blocking-strict` mode, a
+   * The modes in which each request waits until its events are written. With `blocking-strict`, a
    * request fails if its event cannot be written.
    */
   | { readonly kind: 'blocking' | 'blocking-strict' }

@@ -105,8 +105,8 @@ export function checkCache(folder: string | undefined): Check {
 }
 
 /**
- * Checks the limit on open files. `unlimited` is the plan that the memory would allow without this
- * limit.
+ * Checks whether the limit on open files reduces the number of connections. `plan` considers this
+ * limit and the memory, `unlimited` only the memory.
  */
 export function checkOpenFiles(filesMax: number, plan: MemoryPlan, unlimited: MemoryPlan): Check {
   const name = 'open files'
@@ -119,7 +119,7 @@ export function checkOpenFiles(filesMax: number, plan: MemoryPlan, unlimited: Me
 
 export type MemoryState = {
   readonly totalBytes: number
-  /** The limit of the cgroup or container. 0 means no limit. */
+  /** The memory limit of the cgroup or container. 0 means no limit. */
   readonly constrainedBytes: number
 }
 

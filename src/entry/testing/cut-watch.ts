@@ -61,7 +61,7 @@ export function cutFrames(
     left = Math.min(left, events)
     if (left > 0) return
     const ready = waiting
-    // Call `ready` asynchronously, as the source does.
+    // Call `ready` asynchronously, as the wrapped watch does.
     if (ready !== undefined) setImmediate(ready)
   }
   return { frames, watch: { info, closeAfter } }

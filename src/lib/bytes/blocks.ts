@@ -7,7 +7,7 @@ export const BLOCK_BYTES = 64 * 1024
 /** Maximum number of free blocks that are kept for later responses (4 MB). */
 const FREE_MAX = 64
 /**
- * Number of blocks (32 MB). If more blocks are in use, each connection should take only one.
+ * If more than this number of blocks (32 MB) are in use, each connection should take only one.
  * Otherwise each of several hundred slow clients would occupy four blocks (256 KB).
  */
 const PLENTY_MAX = 512

@@ -144,8 +144,8 @@ export class Restores {
 }
 
 /**
- * Runs work of a part of the server that belongs to `restores`. If `restores` is undefined, the
- * work runs without a fencing token.
+ * Runs the work of a part of the server whose restores `restores` coordinates. If `restores` is
+ * undefined, the work runs without a fencing token.
  */
 export const beginWork = <T>(restores: Restores | undefined, work: () => Promise<T>): Promise<T> =>
   restores === undefined ? work() : restores.begin(work)

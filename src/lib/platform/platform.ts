@@ -47,6 +47,6 @@ export interface Platform {
   commandOf(pid: number): string
   /** Returns the process that listens on a TCP port, or undefined if it cannot be determined. */
   listenerOn(port: number): RunningProcess | undefined
-  /** Returns the names of the file of a program in a folder of the PATH. */
+  /** Returns the possible names of a program's file, such as `kubectl.exe` on Windows. */
   programNames(program: string): readonly string[]
 }

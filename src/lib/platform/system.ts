@@ -6,7 +6,7 @@ import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, readlinkSync
 const RUN_MS_MAX = 10_000
 
 export type System = {
-  /** Throws if the file cannot be read. */
+  /** Returns the text of a file. Throws if the file cannot be read. */
   readonly readFile: (path: string) => string
   /** Returns the names in a folder. Throws if the folder cannot be read. */
   readonly listFolder: (path: string) => readonly string[]
@@ -15,7 +15,7 @@ export type System = {
   readonly flush: (path: string) => void
   /** Runs a program and returns its output, or an empty string if it fails. */
   readonly run: (program: string, args: readonly string[]) => string
-  /** Returns undefined on systems without user IDs. */
+  /** Returns the ID of the user, or undefined on systems without user IDs. */
   readonly userId: () => number | undefined
 }
 

@@ -8,9 +8,9 @@ import { platform } from '../platform/current-platform.ts'
 import { makeFolders } from './files.ts'
 
 /**
- * Returns the user's own cache folder. Creates the folder if it does not exist. Returns undefined
- * if there is no such folder, or if another user could have written to it, as in a folder below
- * /tmp. Call this before reading anything from the folder.
+ * Returns Keelson's own folder in the user's cache folder, and creates it if it does not exist.
+ * Returns undefined if it cannot be created, or if another user could have written to it, as in a
+ * folder below /tmp. Call this before reading anything from the folder.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
   const home = platform.cacheHome(env)

@@ -47,9 +47,12 @@ export type Program = {
    * `__filename`, `__dirname` and `storeThread`. It must not contain dynamic imports.
    */
   readonly file: string
-  /** The contents of the file. Given if the file does not exist on disk. */
+  /** The contents of the file. Required if the file does not exist on disk. */
   readonly text?: string
-  /** The code that `saveCode` wrote for this program. Given if it is shipped with the program. */
+  /**
+   * The code that `saveCode` wrote for this program. Absent if the code is not shipped with the
+   * program.
+   */
   readonly saved?: Buffer
   /**
    * Identifies the content of the file. It is needed because V8 compares only the length of the
@@ -123,7 +126,7 @@ const call = (script: Script, { file, storeThread }: Program): unknown =>
 
 type CompiledScript = {
   readonly script: Script
-  /** Saves the code. Undefined if the code need not be saved. */
+  /** Writes the compiled code to a file. Undefined if the code need not be saved. */
   readonly save: (() => void) | undefined
 }
 

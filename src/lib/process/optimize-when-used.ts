@@ -6,8 +6,8 @@
  */
 const LOOK_MS = 200
 /**
- * Minimum share of the time between two checks in which the event loop is busy if the server is
- * used. Timers and heartbeats never reach it.
+ * The server counts as used if the event loop is busy for at least this share of the time between
+ * two checks. Timers and heartbeats alone never reach this share.
  */
 const USED_SHARE_MIN = 0.3
 /**

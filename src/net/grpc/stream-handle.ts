@@ -13,8 +13,8 @@ export type StreamOptions = {
 }
 
 /**
- * Maximum number of messages that are buffered until the connection is open. Callers send one
- * message per request of theirs, so a larger number indicates a bug.
+ * Maximum number of messages that are buffered until the connection is open. Callers send only a
+ * few messages before that, so a larger number indicates a bug.
  */
 const UNSENT_MAX = 10_000
 

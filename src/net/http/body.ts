@@ -1,4 +1,7 @@
-/** Reads the body of a request. Limits its size and the time for which it may take to arrive. */
+/**
+ * Reads the body of a request. Limits the size of the body and the time that the body may take to
+ * arrive.
+ */
 import { badRequest, bodyTooLarge, noMemory } from '../../api/errors.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
