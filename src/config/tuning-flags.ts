@@ -69,7 +69,7 @@ export const tuningFlags = {
     section: etcd,
     type: 'integer',
     default: '60',
-    help: 'Maximum number of seconds for which expiring objects share an etcd lease. A lower value makes expiration more precise, but creates more leases.',
+    help: 'Maximum number of seconds for which an etcd lease is reused for further expiring objects. A lower value makes expiration more precise, but creates more leases.',
   },
   'aggregator-reject-forwarding-redirect': {
     section: misc,

@@ -71,7 +71,7 @@ export class DefaultServiceRange {
   }
 
   async #addSecond(found: Fields, signal: AbortSignal): Promise<void> {
-    this.#options.log('info', 'adding the second range to the default ServiceCIDR', {
+    this.#options.log('info', 'adding the second cluster IP range to the default ServiceCIDR', {
       ranges: this.#cidrs,
     })
     const body = { ...found, spec: { ...fieldsOf(found['spec']), cidrs: [...this.#cidrs] } }

@@ -475,7 +475,7 @@ export class Feed implements AsyncDisposable {
   #onCompacted(oldest: Revision): void {
     const lost = this.#ranges.filter((range) => range.revision < oldest)
     this.#reopenAfter(lost).catch((error: unknown) => {
-      this.#log('error', 'the event feed cannot continue after a compaction', {
+      this.#log('error', 'cannot continue to receive events from the database after a compaction', {
         error: String(error),
       })
     })

@@ -40,7 +40,7 @@ export class ConditionMetrics {
   constructor(metrics: Metrics) {
     this.#errors = metrics.counter({
       name: 'apiserver_admission_match_condition_evaluation_errors_total',
-      help: 'Number of match conditions of admission that could not be evaluated, by policy or webhook.',
+      help: 'Number of match conditions of admission policies and webhooks that could not be evaluated.',
       labels,
     })
     this.#exclusions = metrics.counter({
@@ -51,7 +51,7 @@ export class ConditionMetrics {
     this.#seconds = metrics.histogram(
       {
         name: 'apiserver_admission_match_condition_evaluation_seconds',
-        help: 'Duration in seconds of evaluating match conditions of admission that did not all hold, by policy or webhook.',
+        help: 'Time in seconds to evaluate the match conditions of an admission policy or webhook, if they did not all hold.',
         labels,
       },
       bounds,

@@ -119,7 +119,7 @@ export class RemoteInformer implements AsyncDisposable {
         waitMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
         if (error instanceof TooManyObjects) waitMs = TOO_MANY_MS
         const { path } = this.#objects
-        log('info', 'failed to follow the objects of a remote server; retrying', {
+        log('info', 'failed to list or watch objects of an aggregated API server; retrying', {
           path,
           error: String(error),
         })

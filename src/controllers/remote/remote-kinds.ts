@@ -108,7 +108,7 @@ const isSame = (one: RemoteResource, other: RemoteResource): boolean =>
   one.kind === other.kind && one.isNamespaced === other.isNamespaced
 
 const reportLimit = (log: Log, count: number): void =>
-  log('warn', 'some resources of remote servers are not watched, because there are too many', {
+  log('warn', 'aggregated API servers have too many resources; some of them are not watched', {
     count,
     limit: FOLLOWED_MAX,
   })

@@ -41,7 +41,7 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'assets',
-    summary: 'Print a folder for KUBEBUILDER_ASSETS, for tests with envtest.',
+    summary: 'Create a folder for envtest, and print its path for KUBEBUILDER_ASSETS.',
     help: async () => (await import('../envtest/assets.ts')).assetsHelp,
     load: async () => (await import('./assets.ts')).assets,
   },
@@ -59,13 +59,13 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'Check this machine.',
+    summary: 'Check whether Keelson can run on this machine.',
     help: async () => (await import('../doctor/doctor-flags.ts')).doctorHelp,
     load: async () => (await import('./doctor.ts')).doctor,
   },
   {
     name: 'health',
-    summary: 'Ask a server for its health, for container engines.',
+    summary: 'Check the health of a server, for example in a container.',
     help: async () => (await import('./health-flags.ts')).healthHelp,
     load: async () => (await import('./health.ts')).health,
   },

@@ -30,7 +30,7 @@ export const storeFlags = {
   'data-dir': {
     type: 'string',
     value: 'folder',
-    help: 'The data folder of keelson serve. For keelson dev, the folder store in its data folder.',
+    help: 'The value of --data-dir of keelson serve. For a cluster of keelson dev: the subfolder named store of its data folder.',
   },
   file: { type: 'string', value: 'file', help: 'The file that export writes and import reads.' },
   replace: {
@@ -41,18 +41,18 @@ export const storeFlags = {
     type: 'string',
     value: 'number',
     shownDefault: `${REVISIONS_AHEAD}`,
-    help: 'For import: how far revisions are set beyond those of the export or of the replaced data, so that clients never see a revision twice. Must be larger than the number of writes at the source since the export; 0 if there were none.',
+    help: 'For import: the number added to the latest revision of the export or of the replaced data, so that clients never see a revision twice. Must be larger than the number of writes at the source since the export; 0 if there were none.',
   },
   'encryption-provider-config': {
     type: 'string',
     value: 'file',
-    help: 'For rewrite: the same as for keelson serve.',
+    help: 'For rewrite: EncryptionConfiguration file, as in keelson serve.',
   },
   'event-ttl': {
     type: 'string',
     value: 'seconds',
     shownDefault: `${EVENT_TTL_SECONDS}`,
-    help: 'For rewrite: the time to live of Events that are written again.',
+    help: 'For rewrite: the time to live of Events that are rewritten.',
   },
 } as const satisfies CommandFlagTable
 

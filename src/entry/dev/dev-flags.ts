@@ -19,11 +19,11 @@ const devFlags = {
   },
   ephemeral: {
     type: 'boolean',
-    help: 'Keep objects in memory, and everything else in a temporary folder that is removed at the end. With --data-dir, certificates are kept there.',
+    help: 'Keep objects in memory, and all files in a temporary folder that is removed at the end. With --data-dir, certificates and the kubeconfig are kept in that folder.',
   },
   reset: {
     type: 'boolean',
-    help: 'Delete all objects of the folder before the start. Its certificates and the kubeconfig stay. Not with --etcd-servers.',
+    help: 'Delete all objects in the data folder before the start. Its certificates and kubeconfig stay. Not with --etcd-servers.',
   },
   'secure-port': {
     type: 'string',
@@ -38,7 +38,7 @@ const devFlags = {
     type: 'string',
     value: 'name',
     shownDefault: CONTEXT,
-    help: 'The name of that context, and of the context in the kubeconfig of the folder.',
+    help: 'The name of the context in the kubeconfig of the data folder, and of the context that --kubeconfig-merge adds.',
   },
   apply: {
     type: 'string',
@@ -48,7 +48,7 @@ const devFlags = {
   etcd: {
     type: 'string',
     value: 'program',
-    help: 'Start this etcd and keep objects there; --etcd=etcd means the one on the PATH. A folder that has data of etcd is served from etcd without this flag. Not with --ephemeral.',
+    help: 'Program of etcd, which is started to keep the objects. --etcd=etcd means the one on the PATH. If the data folder already contains data of etcd, this flag is not needed. Not with --ephemeral.',
   },
 } as const satisfies CommandFlagTable
 

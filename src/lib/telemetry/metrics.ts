@@ -334,7 +334,7 @@ export class Metrics {
     }).with()
     const disabled = {
       name: 'disabled_metrics_total',
-      help: 'Number of metrics that --disabled-metrics names.',
+      help: 'Number of metrics disabled by --disabled-metrics.',
       ...beta,
     }
     this.counter(disabled).with().value = this.#choice.disabled.size

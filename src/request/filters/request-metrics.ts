@@ -433,7 +433,7 @@ function addFilters(metrics: Metrics) {
   const filters = metrics.histogram(
     {
       name: 'apiserver_request_filter_duration_seconds',
-      help: 'Time in seconds that requests spent in each filter before they were handled.',
+      help: 'Time in seconds that requests spent in each filter before the server executed them.',
       labels: ['filter'],
     },
     filterBounds,

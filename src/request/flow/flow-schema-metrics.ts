@@ -121,7 +121,7 @@ function createRequestCounts(metrics: Metrics): RequestCounts {
     }),
     notAccommodated: metrics.counter({
       name: 'apiserver_flowcontrol_request_dispatch_no_accommodation_total',
-      help: 'Number of times that the next request needed more seats than were free.',
+      help: 'Number of times that the first request in a queue had to keep waiting because it needed more seats than were free.',
       labels,
     }),
     executingRequests: metrics.gauge({

@@ -31,7 +31,7 @@ export class FlowMetrics {
     const byKind = metrics.histogram(
       {
         name: 'apiserver_flowcontrol_read_vs_write_current_requests',
-        help: 'Time in nanoseconds, by number of read or write requests as a fraction of their maximum number.',
+        help: 'Histogram of the number of read or write requests as a fraction of their maximum number, with one observation per nanosecond.',
         labels: ['phase', 'request_kind'],
       },
       kindBounds,
@@ -46,7 +46,7 @@ export class FlowMetrics {
     this.fairFraction = metrics
       .gauge({
         name: 'apiserver_flowcontrol_seat_fair_frac',
-        help: 'Fraction of its target that each priority level got when seats were last divided.',
+        help: 'Seats that each priority level got when seats were last divided, as a fraction of its target, before its minimum and maximum are applied.',
       })
       .with()
   }

@@ -42,12 +42,12 @@ export class PriorityLevelMetrics {
     })
     this.#nextS = metrics.gauge({
       name: 'apiserver_flowcontrol_next_s_bounds',
-      help: 'Minimum and maximum progress, in seat-seconds, at which queues start their next request.',
+      help: 'Minimum and maximum virtual start time (fair queuing), in seat-seconds, of the next request of each queue.',
       labels: ['bound', ...labels],
     })
     this.#nextDiscountedS = metrics.gauge({
       name: 'apiserver_flowcontrol_next_discounted_s_bounds',
-      help: 'Minimum and maximum progress, in seat-seconds, at which queues start their next request, minus the estimated work of executing requests.',
+      help: 'Minimum and maximum virtual start time (fair queuing), in seat-seconds, of the next request of each queue, minus the estimated work of its executing requests.',
       labels: ['bound', ...labels],
     })
     this.#utilization = createUtilizationHistograms(metrics)
@@ -157,7 +157,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     requests: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_priority_level_request_utilization',
-        help: 'Time in nanoseconds, by number of requests as a fraction of the request limit of a priority level.',
+        help: 'Histogram of the number of requests as a fraction of the request limit of a priority level, with one observation per nanosecond.',
         labels: ['phase', ...labels],
       },
       requestBounds,
@@ -165,7 +165,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     seats: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_priority_level_seat_utilization',
-        help: 'Time in nanoseconds, by seats in use as a fraction of the current seats of a priority level.',
+        help: 'Histogram of the seats in use as a fraction of the current seats of a priority level, with one observation per nanosecond.',
         labels: ['phase', ...labels],
       },
       seatBounds,
@@ -173,7 +173,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     demand: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_demand_seats',
-        help: 'Time in nanoseconds, by seat demand as a fraction of the current seats of a priority level.',
+        help: 'Histogram of the seat demand as a fraction of the current seats of a priority level, with one observation per nanosecond.',
         labels,
       },
       demandBounds,

@@ -272,7 +272,7 @@ function addFeed(metrics: Metrics, cache: Cache): void {
   )
   const lag = metrics.gauge({
     name: 'keelson_feed_lag_seconds',
-    help: 'Time in seconds for which the feed from etcd has been behind the latest known revision. 0 if it is not behind.',
+    help: 'Time in seconds for which the events received from etcd have been behind its latest known revision. 0 if they are not behind.',
   })
   metrics.onPrint(() => {
     const { feed } = cache

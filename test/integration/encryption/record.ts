@@ -15,7 +15,7 @@ import { clients } from '../support.ts'
 import { type Ask, configOf, namespace, phases, play, type StepResult } from './sequences.ts'
 
 if (!process.argv.includes('--reference')) {
-  console.error('pass --reference: this starts kube-apiserver once for each phase')
+  console.error('add --reference to confirm: this starts kube-apiserver once for each phase')
   process.exit(1)
 }
 

@@ -73,7 +73,9 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
   async isExcluded(keyId: string): Promise<boolean> {
     if (this.#known(keyId).length === 0) {
       await this.#fetch().catch((error: Error) =>
-        this.#options.log('error', 'Error while syncing keys', { error: error.message }),
+        this.#options.log('error', 'could not fetch the public keys of the external signer', {
+          error: error.message,
+        }),
       )
     }
     return this.#keys.some(
@@ -93,7 +95,10 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
     return this.#fetch().then(
       () => this.#known(keyId),
       (error: Error) => {
-        if (!isAsked) log('error', 'Error while syncing keys', { error: error.message })
+        if (!isAsked)
+          log('error', 'could not fetch the public keys of the external signer', {
+            error: error.message,
+          })
         return []
       },
     )
@@ -130,7 +135,7 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
       this.#schedule(this.#refreshAtMs - time.monotonicMs())
     } catch (error) {
       const why = messageOf(error)
-      log('error', 'when syncing supported public keys(Stale set of keys will be supported)', {
+      log('error', 'could not refresh the public keys of the external signer; the previous keys are still used', {
         error: why,
       })
       this.#schedule(RETRY_MS)
