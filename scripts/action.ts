@@ -1,6 +1,6 @@
 /**
- * Installs the npm package and starts a server for the rest of a job of GitHub Actions. action.yml
- * runs this script. The runner ends the server at the end of the job.
+ * Installs the npm package and starts a server for the remaining steps of a GitHub Actions job.
+ * action.yml runs this script. The runner ends the server at the end of the job.
  */
 import { execSync, spawn } from 'node:child_process'
 import { appendFileSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'

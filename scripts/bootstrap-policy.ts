@@ -89,8 +89,9 @@ function kindAt(head: string): number {
 }
 
 /**
- * Adds gates to the lines that only one of two policies has. Lines that only `on` has depend on all
- * gates. Lines that only `off` has depend on the last gate being off.
+ * Adds gates to the lines that only one of two policies contains. Lines that only `on` contains
+ * require all `gates`. Lines that only `off` contains require that the last of the `gates` is off
+ * and the others are on.
  */
 function markDifferences({
   gates,

@@ -22,8 +22,8 @@ type FlowSchemas = {
 const aggregated = ['admin', 'edit', 'view'] as const
 
 /**
- * Waits until controllers have completed the objects. A cluster reports that it is ready before
- * that.
+ * Waits until controllers have completed the objects. A cluster reports that it is ready before its
+ * objects are complete.
  */
 export async function settled(cluster: Cluster): Promise<void> {
   const haveRules = async (): Promise<boolean> => {

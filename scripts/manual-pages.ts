@@ -117,6 +117,6 @@ const escapes: Readonly<Record<string, string>> = {
   '…': '...',
 }
 
-/** Escapes a text, which may begin with a character that marks a request. */
+/** Escapes text for roff, in which a period at the beginning of a line marks a request. */
 const escapeText = (text: string): string =>
   text.replaceAll(/[\\\-'`^~…]/g, (character) => escapes[character] ?? '').replace(/^\./, '\\&.')

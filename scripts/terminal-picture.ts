@@ -11,7 +11,10 @@ import { runSession } from './terminal-picture/session.ts'
 
 export const picture = join(import.meta.dirname, '..', 'docs', 'pictures', 'dev.svg')
 
-/** Runs the commands with a program, and returns the picture. `folder` must be empty. */
+/**
+ * Runs the commands with the installed Keelson at `program`, and returns the picture. `folder` must
+ * be empty.
+ */
 export async function drawSession(folder: string, program: string): Promise<string> {
   const commands = await runSession({ folder, program })
   return drawTerminal(

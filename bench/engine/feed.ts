@@ -66,7 +66,10 @@ export async function benchFeed({ seconds }: { readonly seconds: number }): Prom
   ]
 }
 
-/** Waits until the cached resource has reached a revision. A single read gives up after 3 s. */
+/**
+ * Waits until the cached resource has reached a revision. Repeats the read, because a single read
+ * gives up after 3 s.
+ */
 async function reach(reader: Reader, revision: number): Promise<void> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Compares writes and reads of the storage engines: `node bench/engine/stores.ts`. Rounds
- * alternate, so that a slow minute affects all engines.
+ * Compares writes and reads of the storage engines: `node bench/engine/stores.ts`. The engines take
+ * turns, so that a slow minute affects all of them.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -8,7 +8,7 @@
  * One GET, LIST, WATCH, CREATE and APPLY of a ConfigMap are sent to a server in this process. A few
  * requests of the same kind come first, so that caches are filled. A breakpoint at the first
  * statement of each function records the file without pausing. Files that only some of the runs
- * enter belong to background work (the feed, timers) and do not count.
+ * enter belong to background work, such as timers and events from etcd, and do not count.
  *
  *   --route create      prints the route of one request
  *   --only get,create   counts only these requests
@@ -113,7 +113,7 @@ async function markFunctions(): Promise<void> {
     }
     for (const { functionName, ranges } of functions) {
       const [range] = ranges
-      // A module itself appears as a function without a name.
+      // In the coverage, the module itself is a function without a name.
       if (
         range === undefined ||
         range.count === 0 ||
@@ -147,7 +147,7 @@ const isFolderFollowed = (file: string): boolean => !/^(?:api|lib)\//.test(file)
 const isFollowed = (entry: Entry): boolean =>
   isFolderFollowed(entry.file) && !/^(get |[A-Z]|<)/.test(entry.name)
 
-/** Merges consecutive entries into the same file into one step. */
+/** Counts consecutive functions of the same file as one step. */
 function routeOf(entries: readonly Entry[]): Entry[] {
   const counted = entries.filter((entry) => isFollowed(entry))
   return counted.filter(({ file }, at) => at === 0 || file !== counted[at - 1]?.file)
@@ -173,8 +173,8 @@ await send(client, { method: 'POST', path: configMaps, body: configMap('a') })
 const runOnce = async (request: Send): Promise<Entry[]> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      // Breakpoints block the server for seconds. The client may then consider the connection dead,
-      // so connect again.
+      // Setting the breakpoints blocks the server for seconds. The client may then consider the
+      // connection dead, so connect again.
       if (attempt > 1) await reconnect()
       await sleep(QUIET_MS)
       entered.length = 0

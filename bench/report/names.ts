@@ -22,7 +22,7 @@ const importingAll = /^import \* as \w+ from '(\.[^']*)'|\bimport\('(\.[^']*)'\)
 type Export = { readonly file: string; readonly sort: string; readonly name: string }
 
 const exported: Export[] = []
-/** Maps `file name` to whether a file other than a test imports this name. */
+/** Maps each export, as `FILE NAME`, to whether a file that is not a test imports the export. */
 const imported = new Map<string, boolean>()
 /**
  * Files that are imported dynamically or as a namespace, so that each of their exports counts as

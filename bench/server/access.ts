@@ -12,7 +12,7 @@ import { PackagedKeelson } from './packaged.ts'
 import { type Target, targetOf } from './targets.ts'
 
 const loads = ['get', 'create'] as const
-/** Target: a request costs at most 3 % more. */
+/** Target: RBAC increases the cost of a request by at most 3 %. */
 const TIMES_MAX = 1.03
 const RULES_BEFORE = 20
 /** Token of a user in the group `dev`, which all servers of the test harness accept. */

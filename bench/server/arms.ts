@@ -115,7 +115,10 @@ export function atFullLoad(
 }
 
 export type Difference = Interval & {
-  /** Median of the load that costs more. `lighter` is the median of the other load. */
+  /**
+   * Median of the measured values of the load that is expected to cost more. `lighter` is the
+   * median of the other load.
+   */
   readonly heavier: number
   readonly lighter: number
 }

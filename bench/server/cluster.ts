@@ -88,8 +88,8 @@ async function runCluster(
   { nodes, pods }: ClusterOptions,
 ): Promise<Run> {
   await using etcd = await startEtcd()
-  // Limits that are high enough not to affect the result. The limits of the clients are raised
-  // below.
+  // These limits of the server are high enough not to affect the result. The rate limits of the
+  // clients are raised below.
   const limits = ['--max-requests-inflight=4000', '--max-mutating-requests-inflight=2000']
   const args = ['--disable-admission-plugins=', '--authorization-mode=AlwaysAllow', ...limits]
   using keelson = new PackagedKeelson()
@@ -231,7 +231,10 @@ async function readyNodes(client: Client): Promise<number> {
   ).length
 }
 
-/** Returns whether the Deployments have created all their Pods and no Pod is in another phase. */
+/**
+ * Returns whether the Deployments have created all their Pods, and all Pods are in the phase
+ * Running.
+ */
 async function areRunning(client: Client, count: number): Promise<boolean> {
   const deployments = await itemsOf(
     client,

@@ -177,7 +177,7 @@ async function measurePages(target: Target, { path }: List, count: number): Prom
 }
 
 /**
- * Length of the beginning of a response that includes the list's own metadata, which precedes the
- * items.
+ * Number of bytes at the beginning of a response. They contain the metadata of the list, which
+ * precedes the items.
  */
 const HEAD_BYTES = 4096

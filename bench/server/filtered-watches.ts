@@ -14,7 +14,9 @@ import type { Workload, WorkloadOptions } from './workloads.ts'
 
 const pods = { namespace: 'bench-watched', count: 8000, nodes: 5000 }
 const CHANGES_PER_SECOND = 2000
-/** Share of the Pods that change while watches are open. Each Pod changes once per run. */
+/**
+ * Share of the Pods that change while watches are open. Each of these Pods changes once per run.
+ */
 const WATCHED_SHARE = 3 / 4
 /** Number of streams per connection, which is the default limit of servers. */
 const WATCHES_PER_CONNECTION = 100

@@ -1,9 +1,9 @@
 /**
- * Loads that start informers for all Pods at any resourceVersion, either with one list or with a
- * streaming list (KEP-3157), in JSON and in protobuf. The server has been used before (warm), or
- * has just become ready (cold). The load of a restart also includes the start of the server.
- * kube-apiserver reads all objects before it reports that it is ready; Keelson reads them for the
- * first request.
+ * Loads that start informers for all Pods, in JSON and in protobuf. An informer starts either with
+ * one list or with a streaming list (KEP-3157), and accepts any resourceVersion. In some loads, the
+ * server has been used before (warm). In others, it has just become ready (cold), or its start is
+ * also measured (restart). kube-apiserver reads all objects before it reports that it is ready;
+ * Keelson reads them for the first request.
  */
 import { filteredPods } from './filtered-lists.ts'
 import { type Figures, h2load } from './h2load.ts'
@@ -156,7 +156,7 @@ function stream(client: Http2Client, accept: string): Promise<number> {
 }
 
 /**
- * Number of bytes that are searched for the bookmark. The bookmark is smaller than this, so that it
- * lies within the last one or two chunks.
+ * Number of bytes at the end of a chunk that are searched for the bookmark. If the bookmark began
+ * in the previous chunk, the same number of bytes of that chunk are also searched.
  */
 const TAIL_BYTES = 2000

@@ -1,6 +1,6 @@
 /**
  * Measures a server with thousands of CustomResourceDefinitions: the time until all are served, the
- * memory per definition, and the requests that they slow down. Also measures how long another
+ * memory per definition, and how much slower other requests become. Also measures how long another
  * server takes to start with them, and whether the memory is returned after they are deleted. Run
  * it directly: node bench/server/many-crds.ts [count]
  */
@@ -181,7 +181,10 @@ async function median(ask: () => Promise<{ readonly body: Buffer }>): Promise<Ti
   return all.toSorted((a, b) => a.ms - b.ms)[10] ?? { ms: Number.NaN, note: '' }
 }
 
-/** Returns the durations of first requests in milliseconds, in ascending order. */
+/**
+ * Sends the first request for the objects of some definitions. Returns the durations of these
+ * requests in milliseconds, in ascending order.
+ */
 async function firstRequests(client: DefinitionsClient, count: number): Promise<number[]> {
   const times: number[] = []
   const step = Math.max(Math.floor(count / FIRST_REQUESTS), 1)
@@ -231,7 +234,7 @@ async function memoryLeft(pid: number, before: number): Promise<Figure> {
 }
 
 /**
- * Sends small requests in parallel to the load. Their duration shows how long the server is busy
+ * Sends small requests while a load is running. Their duration shows how long the server is busy
  * with other work.
  */
 class Pinger {

@@ -32,7 +32,7 @@ export class Probe implements Disposable {
     this.#running = this.#run()
   }
 
-  /** Stops the probe and returns times in ms. */
+  /** Stops the probe and returns the latency of its requests in milliseconds. */
   async stop(): Promise<Waits> {
     this.#isStopped = true
     await this.#running

@@ -43,7 +43,7 @@ const statOf = (pid: number): string[] =>
 function threadSeconds(pid: number): number {
   let nanoseconds = 0
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    // The first value of a thread is the time for which it ran on a CPU.
+    // The first value in schedstat is the time for which the thread ran on a CPU.
     nanoseconds += Number(
       readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0],
     )

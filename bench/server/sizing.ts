@@ -21,7 +21,7 @@ const IDLE_MS = 10_000
 const CHANGE_MAX = 0.01
 const WAITS_MAX = 12
 const CONNECTIONS = 1_000
-/** Each connection has one watch, and then this number of further ones. */
+/** Number of watches that are added to each connection after its first watch. */
 const FURTHER_WATCHES = 9
 /** Number of connections or watches that are opened at once. */
 const AT_ONCE = 50

@@ -25,8 +25,9 @@ export function gateTableText(releases: readonly ReleaseFacts[]): string {
 }
 
 /**
- * Returns the ranges of releases in which the history of a gate is the beginning of its later
- * history. Kubernetes sometimes corrects the past, so a gate can have several ranges.
+ * Merges consecutive releases if the history of the gate in the earlier release is the beginning of
+ * its history in the later release. Kubernetes sometimes corrects the history of earlier releases,
+ * so a gate can have several ranges.
  */
 function rangesOf(histories: ReadonlyMap<number, History>): readonly Range[] {
   const ranges: Range[] = []
@@ -71,5 +72,8 @@ const marksOf = (row: GateStage): readonly string[] => [
   ...(row.minCompatibility === undefined ? [] : [`min=${minorOf(row.minCompatibility)}`]),
 ]
 
-/** Returns the minor version. A gate without a history has existed since 1.0. */
+/**
+ * Returns the minor version of a version such as `1.34`. A gate without a history has existed since
+ * 1.0.
+ */
 const minorOf = (version: string): number => Number(version.split('.')[1] ?? 0)

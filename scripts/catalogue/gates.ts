@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { gatesOf } from '../../src/api/gates.ts'
 import type { GateFacts } from './facts.ts'
 
-/** Returns the differences to the gates that a release declares, one line for each. */
+/**
+ * Compares the table with the gates that a release declares. Returns one line for each difference.
+ */
 export function gateFaults(minor: number, gates: readonly GateFacts[]): readonly string[] {
   const published = new Map(
     gates.map(({ name, history }) => {
@@ -16,7 +18,7 @@ export function gateFaults(minor: number, gates: readonly GateFacts[]): readonly
   return differences(minor, published, ownGates(minor))
 }
 
-/** Where the list of all gates is, in the source of k8s.io/kubernetes. 1.31 has no list. */
+/** Possible paths of the list of all gates in the source of k8s.io/kubernetes. 1.31 has no list. */
 const lists = [
   'test/compatibility_lifecycle/reference/versioned_feature_list.yaml',
   'test/featuregates_linter/test_data/versioned_feature_list.yaml',
@@ -29,8 +31,9 @@ const constantNames: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the differences to the list in the source of a release, one line for each. The list lacks
- * the gates of client-go and those without a history, so it does not have to be complete.
+ * Compares the table with the list of gates in the source of a release. Returns one line for each
+ * difference. Gates that the list lacks are not differences, because it contains neither the gates
+ * of client-go nor gates without a history.
  */
 export function listFaults(minor: number, folder: string): readonly string[] {
   const path = lists.map((name) => join(folder, name)).find((name) => existsSync(name))
@@ -42,7 +45,10 @@ export function listFaults(minor: number, folder: string): readonly string[] {
   return differences(minor, published, new Map([...own].filter(([name]) => published.has(name))))
 }
 
-/** Returns the last state of each gate in a list, without those that need a compatible version. */
+/**
+ * Returns the last state of each gate in a list. States with a minCompatibilityVersion are left
+ * out.
+ */
 function readList(list: string): ReadonlyMap<string, string> {
   return new Map(
     list.split('\n- name: ').flatMap((entry, at): [string, string][] => {

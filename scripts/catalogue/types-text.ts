@@ -36,8 +36,8 @@ const zeros = new Set(['""', '0', 'false'])
 export type KeptFields = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
 
 /**
- * Returns the text of each package by name. It contains the types used by the kinds of these
- * packages or by hand-written types.
+ * Returns the text of each package, by the name of the package. A text contains the types that
+ * kinds of these packages or handwritten types use.
  */
 export function typesTexts(
   { packages }: Facts,

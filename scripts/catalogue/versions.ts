@@ -1,4 +1,7 @@
-/** A version of each release whose modules the Go proxy has. 1.33 is the pinned version. */
+/**
+ * For each release, a version whose modules are in the Go module proxy. Release 1.33 uses the
+ * version that test/support/tools pins.
+ */
 export const versions: readonly (readonly [minor: number, version: string | undefined])[] = [
   [31, '1.31.14'],
   [32, '1.32.13'],

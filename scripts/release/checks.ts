@@ -84,7 +84,7 @@ export function changelogSection(
   return { date, notes: `${section.slice(end).trim()}\n` }
 }
 
-/** Returns a line for each file that names another version than package.json. */
+/** Returns a line for each file that names a version other than that in package.json. */
 export function versionFaults(root: string): string[] {
   const { version } = readManifest(root)
   return versionPatterns.flatMap(({ files, pattern, isRequired }) =>

@@ -32,7 +32,7 @@ export const servingFlags = {
     section: generic,
     type: 'duration',
     default: '1m0s',
-    help: 'Maximum time for which /readyz fails because objects are being loaded into memory. Values above 3s have the same effect as 3s.',
+    help: 'Maximum time that the server waits for objects to be loaded into memory before it reports that it is ready. Values above 3s have the same effect as 3s.',
   },
   'tls-sni-cert-key': {
     section: serving,

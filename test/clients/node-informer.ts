@@ -240,8 +240,8 @@ class Run {
   }
 
   /**
-   * Checks that an event reported every acknowledged write. Leaves out writes during which a new
-   * list replaced the watch.
+   * Checks that there was an event for every acknowledged write. Leaves out writes during which a
+   * new list replaced the watch.
    */
   #judgeTold(fresh: ReadonlyMap<string, V1ConfigMap>): void {
     const untold = [...this.#written].filter((version) => !this.#told.has(version))

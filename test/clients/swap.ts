@@ -1,7 +1,7 @@
 /**
- * Runs Keelson and kube-apiserver alternately on one etcd. Each server must list the objects that
- * the other one wrote without changes, in protobuf and in JSON. Prints the differences and exits
- * with 1 if there are any.
+ * Runs Keelson and kube-apiserver alternately on one etcd. Each server must list the objects of the
+ * other one unchanged, in protobuf and in JSON. Prints the differences and exits with 1 if there
+ * are any.
  *
  *   node test/clients/swap.ts [--gates]         enable all versions and feature gates of fields
  *   node test/clients/swap.ts --encryption=all  encrypt all values, with each provider in turn, or

@@ -198,7 +198,7 @@ test('the suggested commands allow the request', async () => {
     'kubectl create role carol-get-configmaps --verb=get --resource=configmaps --resource-name=app -n shop',
     'kubectl create rolebinding carol-get-configmaps --role=carol-get-configmaps --user=carol -n shop',
   ])
-  // kubectl would create the same objects.
+  // Create the objects that these kubectl commands would create.
   const rules = [
     { verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['app'] },
   ]

@@ -145,12 +145,13 @@ test('keelson dev works with an empty PATH, and its threads start', async () => 
     const call = (method: string, path: string, body?: string): Promise<HttpResult> =>
       ask({ port, method, path, ...adminOf(data) }, body)
 
-    // This starts two threads: one parses large YAML bodies, and one stores the object.
+    // This request starts two threads: one parses large YAML bodies, and one stores the object.
     const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
     const made = await call('POST', '/api/v1/namespaces/default/configmaps', yaml)
     assert.equal(made.status, 201, made.text.slice(0, 200))
 
-    // This starts a third thread, which matches long strings against regular expressions.
+    // Objects of this kind start a third thread, which matches long strings against regular
+    // expressions.
     const definition = await call(
       'POST',
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
@@ -163,7 +164,8 @@ test('keelson dev works with an empty PATH, and its threads start', async () => 
     assert.equal((await call('POST', path, textObject('good', `${long}c`))).status, 201)
     assert.equal((await call('POST', path, textObject('bad', long))).status, 422)
 
-    // The executable contains a code cache, so no cache must be written in this time.
+    // The executable contains a code cache, so the server must not write one. Wait until it would
+    // have done so.
     await sleep(Math.max(0, SAVED_MS - (performance.now() - readyMs)))
     assert.deepEqual(
       readdirSync(join(dir, 'cache', 'keelson')).filter((name) => name.startsWith('code-')),
@@ -291,7 +293,7 @@ test('the executable runs in an image, if this machine can build one', async (t)
   assert.deepEqual(image.config.Entrypoint, ['/usr/local/bin/keelson'])
   assert.deepEqual(Object.keys(image.config.Volumes), ['/var/lib/keelson'])
   const mounted = await command('mount', await command('from', '--pull-never', 'keelson-test'))
-  // An engine gives a new volume the owner of this folder.
+  // A container engine gives a new volume the owner of this folder.
   assert.equal(statSync(join(mounted, 'var/lib/keelson')).uid, USER_ID)
   await serveFrom(mounted)
 })

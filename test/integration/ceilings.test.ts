@@ -332,7 +332,7 @@ test('short responses reserve memory until the client has read them', async () =
     CANCEL,
     'not all responses fit into the budget',
   )
-  // A client can use a quarter of the budget.
+  // A single client can use at most a quarter of the budget.
   assert.ok(budget.used > 1 << 20 && budget.used <= 2 << 20, `${budget.used}`)
   await raw.send(headersFrame(1001, requestFields('POST', '/')))
   assert.ok(

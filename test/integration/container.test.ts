@@ -54,7 +54,9 @@ class Workplace implements AsyncDisposable {
     return stdout
   }
 
-  /** Runs commands that wait for a container. If they fail, the error contains its log. */
+  /**
+   * Runs commands that wait for a container. If they fail, the error contains the container's log.
+   */
   async wait(container: string, commands: string): Promise<string> {
     return this.shell(commands).catch(async (cause: unknown) => {
       throw new Error(await this.shell(`podman logs ${container} 2>&1`), { cause })
@@ -70,8 +72,8 @@ class Workplace implements AsyncDisposable {
 }
 
 /**
- * Returns a configuration that also works inside a container: with limits that are not raised, and
- * with runc, which works with more versions of cgroups than crun.
+ * Returns a configuration of podman that also works inside a container. It raises no resource
+ * limits, and uses runc, which works with more versions of cgroups than crun.
  */
 function configuration(): string {
   const runtime = findOnPath('runc') === undefined ? '' : 'runtime = "runc"\n'

@@ -79,7 +79,8 @@ test('the candidate of the oldest version is preferred, and is named in the Leas
     await answerPings(['newer'])
     return (await read(`${leases}/one`))?.spec.holderIdentity === 'newer'
   })
-  // A holder that renews its Lease is notified, but not replaced.
+  // Extend the Lease, so that it does not expire. The Lease of a live holder names the preferred
+  // candidate, but its holder is not replaced.
   const body = { spec: { leaseDurationSeconds: 3600 } }
   const headers = { 'content-type': 'application/merge-patch+json' }
   const { status } = await client.call({ method: 'PATCH', path: `${leases}/one`, headers, body })

@@ -215,7 +215,7 @@ test('the log line of a slow request lists the duration of its steps', async () 
   const reported = (): string | undefined =>
     slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
   // The test retries, because the log line can be dropped after lines of the server's own requests.
-  // On a busy machine, the request can also be sent too late.
+  // On a busy machine, the request can also be sent after etcd has been resumed.
   let tries = 0
   const attempt = async (): Promise<boolean> => {
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `slow-${tries++}` } }

@@ -35,7 +35,10 @@ class DevTerminal extends PseudoTerminal {
     this.folder = folder
   }
 
-  /** The text on the terminal without log lines, because a busy machine has slow requests. */
+  /**
+   * The text on the terminal without log lines. Slow requests are logged, and requests are slow on
+   * a busy machine.
+   */
   get shown(): string {
     return visibleText(this.output).replaceAll(/^\d\d:\d\d:\d\d\.\d{3} .*\n/gm, '')
   }

@@ -289,7 +289,8 @@ test('names: permission for one object does not include other objects', async ()
     ]) {
       await refused(`${secrets}${query}`)
     }
-    // Authorization checks the first name, and a listed object must match both names.
+    // If a query contains two names, authorization checks the first one. A listed object must match
+    // both, so no object matches.
     await refused(
       `${secrets}?fieldSelector=metadata.name%3Dshown,metadata.name%3Dhidden`,
       {},

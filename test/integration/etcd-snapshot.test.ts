@@ -12,7 +12,7 @@ import { findOnPath } from '../support/harness/packed.ts'
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operate.md'), 'utf8')
 const configMaps = '/api/v1/namespaces/default/configmaps'
-/** The value of --bump-revision on the page. */
+/** The value of --bump-revision in docs/operate.md. */
 const BUMP = 1_000_000_000
 
 test('a snapshot that is restored on three members has the old objects and later revisions', {

@@ -53,9 +53,9 @@ before(async () => {
 after(() => server[Symbol.dispose]())
 
 /**
- * Runs an attack in parallel to a well-behaved client, and checks the effects. `errors` matches the
- * log entry for the connection that the server ends, or is null if the server must not end any
- * connection.
+ * Runs an attack while a well-behaved client sends requests, and checks the effects. `errors`
+ * matches the log entry for the connection that the server ends, or is null if the server must not
+ * end any connection.
  */
 function attack(name: string, errors: RegExp | null, run: (port: number) => Promise<void>): void {
   test(name, { timeout: 120_000 }, async () => {

@@ -57,7 +57,7 @@ async function send(path: string, body: object): Promise<void> {
 
 const callAsBob = (call: Call) => client.call({ ...call, token: 'bob-token' })
 
-/** Sends a binding to the role whose permissions bob lacks. */
+/** Tries to create a binding, as bob, to a role whose permissions bob does not have. */
 const bind = (at: number) =>
   callAsBob({
     method: 'POST',

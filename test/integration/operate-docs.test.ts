@@ -36,8 +36,8 @@ const COMMAND_MS_MAX = 300_000
 const DAY_MS = 86_400_000
 
 /**
- * The tests that run the blocks marked `bash`, by a text that the block contains. The test file
- * must contain the text.
+ * The test file that runs each block marked `bash`. A key is a text that both the block and the
+ * test file contain.
  */
 const testFiles = {
   'snapshot save': 'etcd-snapshot.test.ts',
@@ -72,7 +72,7 @@ const othersMessages = ['etcdserver: mvcc: database space exceeded', 'certificat
 test('the source code contains each message that docs/operate.md quotes under "Handle failures"', () => {
   const [, failures = ''] = /^## Handle failures$(.*?)^## /ms.exec(page) ?? []
   const quoted = [...failures.matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text)
-  // Messages have several words. Commands begin with the name of a program.
+  // Select the messages: they have several words, and do not begin with the name of a program.
   const messages = quoted.filter(
     (text) => text.includes(' ') && !/^(?:kubectl|etcdctl|keelson) /.test(text),
   )
@@ -107,7 +107,7 @@ test('the scheduled backup deletes only old files, and nothing if the export fai
       .replace('/usr/local/lib/keelson', dir)
       .replace('/var/backups/keelson', join(dir, 'backups'))
       .replace('/var/lib/keelson', dir)
-    // cron sets only few environment variables.
+    // cron sets only a few environment variables.
     const env = { PATH: path.replace('/usr/local/bin', join(dir, 'bin')), HOME: dir }
     const backUp = () => run('sh', ['-c', placed], { env, timeout: COMMAND_MS_MAX })
     const backups = join(dir, 'backups')

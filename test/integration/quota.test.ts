@@ -141,6 +141,7 @@ test('a client that never has more than one object is rarely refused by a larger
     else await client.call({ method: 'DELETE', path: `${path}/configmaps/c` })
     await sleep(50)
   }
-  // A create is refused only if the last recounts are late because the machine is busy.
+  // After each deletion, the controller counts the objects again. A create is refused only if a
+  // busy machine delays this.
   assert.ok(refused < times / 2, `${refused} of ${times} creates are refused`)
 })

@@ -95,7 +95,7 @@ async function install(dir: string, authority: string): Promise<void> {
   const page = readFileSync(join(root, 'docs', 'operate.md'), 'utf8')
   const commands = bashBlock(page, 'systemctl enable --now keelson\n')
   writeFileSync(join(dir, 'ca.crt'), authority)
-  // A copy of the program of a checkout would not find the other files.
+  // The commands copy this file. A copy of the checkout's program would not find its other files.
   writeFileSync(join(dir, 'keelson'), `#!/bin/sh\nexec ${keelsonProgram} "$@"\n`)
   symlinkSync(join(root, 'deploy'), join(dir, 'deploy'))
   mkdirSync(join(dir, 'bin'))

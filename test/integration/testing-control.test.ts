@@ -272,7 +272,7 @@ test('every field of a control request is validated, and the error names the fie
   }
 })
 
-/** Adds items up to the limit, and checks the error that follows. */
+/** Adds faults or snapshots up to the limit `max`, and checks the error for one more. */
 const fill = async (add: () => Promise<Answer>, max: number): Promise<void> => {
   for (let left = max; left > 0; left -= AT_ONCE) {
     const answers = await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, add))

@@ -255,7 +255,7 @@ test('staleRead: a list has the resourceVersion of its state, so that a watch re
     return [Number(metadata?.resourceVersion), items.length]
   }
   assert.deepEqual(await list(), [frozen, 1])
-  // Neither the server's own writes nor the passage of time change the list.
+  // Neither the server's own writes nor the passage of time change the stale response.
   await cluster.clock.advance('2h')
   for (let i = 0; i < 20; i++) {
     assert.deepEqual(await list(), [frozen, 1])

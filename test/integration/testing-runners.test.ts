@@ -1,6 +1,6 @@
 /**
- * Runs the examples of test runners in examples/testing with the built package. Other runners than
- * that of Node are installed from the npm registry.
+ * Runs the examples of test runners in examples/testing with the built package. Runners other than
+ * Node's own are installed from the npm registry.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -61,7 +61,7 @@ type Way = {
 /** Faults for which the webhook server uses a separate port. */
 const ownPorts = ['silent', 'plain', 'window', 'streams'] as const
 
-/** Returns all combinations in which a webhook with this fault can be called. */
+/** Returns all combinations of port, webhook type and failurePolicy for this fault. */
 function waysOf(fault: string): Way[] {
   const own = ownPorts.find((port) => port === fault)
   const ports: readonly (keyof HostilePorts)[] = own === undefined ? ['HTTP/1.1', 'HTTP/2'] : [own]

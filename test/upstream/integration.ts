@@ -63,7 +63,10 @@ class Run {
     }
   }
 
-  /** Returns the feature that the test waits for. kube-apiserver has all features. */
+  /**
+   * Returns the missing feature that the test needs, if waits.txt lists one. kube-apiserver has all
+   * features.
+   */
   #listedUnder(name: string, test: string): string | undefined {
     return this.#options.server === 'reference' ? undefined : this.#waits.of(name, test)
   }
@@ -86,8 +89,8 @@ class Run {
 }
 
 /**
- * Counts Keelson's last results by package, for every test that passes on kube-apiserver or waits
- * for a feature.
+ * Counts Keelson's last results by package, for every test that passes on kube-apiserver or needs a
+ * missing feature.
  */
 function table(packages: readonly string[]): Tally {
   const tally = new Tally()

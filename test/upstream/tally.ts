@@ -1,6 +1,6 @@
 /**
- * Counts results by package, and by the feature that a test waits for. Tests that kube-apiserver
- * fails or skips do not count.
+ * Counts results by package. Tests that need a missing feature (waits.ts) are also counted by
+ * feature. Tests that kube-apiserver fails or skips do not count.
  */
 import type { Verdict } from './outcome.ts'
 
@@ -9,7 +9,7 @@ export type JudgedPackage = {
   readonly result: Verdict
   /** Verdict of kube-apiserver, or undefined if the test has never run on it. */
   readonly wanted: Verdict | undefined
-  /** The feature for which the test waits. */
+  /** The missing feature that the test needs, if it is listed in waits.txt. */
   readonly waitsFor: string | undefined
 }
 

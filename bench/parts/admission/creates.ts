@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- --only admission [--reference]`: measures what admission adds to a create on a
  * whole server. The server has 500 webhooks and 1,000 policies that do not match the load. One more
- * webhook and one more policy match objects that have their label.
+ * webhook and one more policy match objects with certain labels.
  *
  * The cost of a policy, and of webhooks and policies that do not match, is measured with
  * alternating slices on one process (bench/server/arms.ts). A kind that the rules name is compared
@@ -45,7 +45,7 @@ const REFERENCE_TIMES = 3
  * are created.
  */
 const SETTLE_MS = 15_000
-/** Number of rounds per run (`--runs`). Rounds are short. */
+/** Number of rounds in each run. The option `--runs` sets the number of runs. */
 const ROUNDS_PER_RUN = 10
 const SLICES_PER_RUN = 20
 /**

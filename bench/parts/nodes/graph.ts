@@ -27,7 +27,7 @@ const EVENT_MICROS_MAX = 50
 /** Limit for an event that another server wrote. Most of this time is parsing. */
 const PARSED_MICROS_MAX = 100
 const DECISION_MICROS_MAX = 5
-/** Limit for requests of other users, because all requests pass the node authorizer. */
+/** Limit for a request of a user that is not a node. All requests pass the node authorizer. */
 const OTHERS_MICROS_MAX = 0.1
 /** Limit for the memory of a Pod in the graph. The same Pod takes about 5 KB in the cache. */
 const POD_BYTES_MAX = 1_000

@@ -25,9 +25,9 @@ const ANSWERS_LENGTH_MAX = 40_000
  */
 const SECONDS_MAX = 3
 /**
- * Maximum number of replays of a case. On a busy machine a case takes half a second, so that a new
- * second begins during half of the replays. It is very unlikely that this happens in this many
- * consecutive replays.
+ * Maximum number of replays of a case. A case that differs is replayed only if a new second began
+ * while it ran. On a busy machine a case takes half a second, so this happens in half of the
+ * replays, but hardly ever in this many consecutive ones.
  */
 const REPLAYS_MAX = 12
 

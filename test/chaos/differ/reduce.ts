@@ -1,6 +1,6 @@
 /**
- * Reduces a case that shows a difference: removes first steps, then parameters and body fields, as
- * long as the difference remains the same.
+ * Reduces a case that shows a difference: removes steps, then parameters and body fields, as long
+ * as the difference remains the same.
  */
 import type { Json } from '../../recorded/compat/json.ts'
 import { deleteAt, type Path, places } from './json-positions.ts'

@@ -7,7 +7,10 @@ export type AreaTotals = {
   /** Number of steps that kube-apiserver accepted. */
   accepted: number
   differing: number
-  /** Number of differing steps that have another outcome for the client. */
+  /**
+   * Number of differing steps whose difference changes the outcome for the client
+   * (`changesOutcome`).
+   */
   changing: number
   reordered: number
   /**

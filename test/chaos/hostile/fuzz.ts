@@ -41,8 +41,8 @@ const GROWTH_BYTES_MAX = 16 * 1024 * 1024
  */
 const LET_GO_MS_MAX = 200_000
 /**
- * Maximum number of attempts for a request that the server did not process. Other requests of the
- * same client can also cause the next connection to be closed.
+ * Maximum number of attempts for a request that the server did not process. There are several,
+ * because other requests of the same client can cause the server to close the next connection too.
  */
 const TRIES_MAX = 20
 /** Time that the server needs to clean up closed connections. */

@@ -224,7 +224,8 @@ const refuse: Handler = async ({ path }) =>
     : { status: 401, headers: {}, body: Buffer.from('who are you?'), isUnauthenticated: true }
 
 /**
- * Runs the process under attack. Sends its port to the parent, and a measurement for each message.
+ * Runs the process under attack. Sends its port to the parent process, and responds to each message
+ * of the parent with a measurement.
  */
 async function serve(): Promise<void> {
   const limits = {

@@ -27,7 +27,7 @@ import { FieldRun, type Result } from './sweep/run-field.ts'
 import { fails, figuresOf, lineOf, verdictOf } from './sweep/report.ts'
 import { SweptServer } from './sweep/server.ts'
 
-// End the server with this process.
+// Call process.exit on a signal, so that the exit handlers of this process stop the server.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 /** Interval at which progress is printed. */
@@ -114,7 +114,7 @@ function chosen(given: readonly PlannedItem[]): readonly PlannedItem[] {
   })
 }
 
-/** Returns the names of the accepted results in a file that --json wrote. */
+/** Returns the names of the results in a file of --json for which `accepts` returns true. */
 function namesIn(file: string, accepts: (result: Result) => boolean): ReadonlySet<string> {
   const lines = readFileSync(file, 'utf8').trim().split('\n')
   const before = lines.map((line): Result => JSON.parse(line))

@@ -1,6 +1,6 @@
 /**
- * Runs a witness on its own thread, so that it is not delayed by the event loop of the attacking
- * program.
+ * Runs a well-behaved client (witness.ts) on its own thread, so that the event loop of the
+ * attacking program does not delay it.
  */
 import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'

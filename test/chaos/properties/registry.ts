@@ -6,7 +6,7 @@
  * - An update accepts every object that a create accepts, without changing it.
  * - Encoding an object's JSON as protobuf has the same result as encoding the object.
  * - The response for a stored object does not depend on whether the object was decoded.
- * - To find the changes of a write, it is enough to read the changed parts.
+ * - Comparing only the changed parts of two objects finds all differences between them.
  */
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../src/api/object.ts'

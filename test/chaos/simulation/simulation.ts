@@ -126,8 +126,8 @@ export class Simulation implements AsyncDisposable {
       this.load.replays.some((replay) => replay.differenceAt(this.#history) !== undefined)
     while (isBehind() && performance.now() < until) await sleep(50)
     await this.load.stop()
-    // An ambiguous write may have been applied since then, and watchers have received it, so the
-    // history must include it.
+    // Read the history again: an ambiguous write may have been applied since the last read, and
+    // watchers may have received it.
     await this.catchUp()
     const ofReplicas = await Promise.all(this.replicas.map((replica) => replica.findFaults()))
     return [

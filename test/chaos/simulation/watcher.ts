@@ -18,8 +18,8 @@ import type { Replica } from './replica.ts'
 /** Maximum time that a client stays connected. */
 const STAY_MS_MAX = 4_000
 /**
- * Possible maximum numbers of events after which a client disconnects, most likely in the middle of
- * a batch.
+ * A client disconnects after at most one of these numbers of events, chosen at random, and thus
+ * most likely in the middle of a batch.
  */
 const STAY_EVENTS_MAX = [20, 100, 1000]
 /** Interval at which the server sends bookmarks to a connected client. */
@@ -84,7 +84,8 @@ async function begin(
       matches,
       by,
     })
-    // A client that disconnects now has received nothing, so its copy stays unchanged.
+    // If the client disconnects at this point, it has received nothing, so its copy stays
+    // unchanged.
     if (!signal.aborted) replay.restart()
     return watcher
   }

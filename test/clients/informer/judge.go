@@ -168,8 +168,8 @@ func judgeMirror(fresh map[string]runtime.Object, seen *observer, fault func(str
 	}
 }
 
-// judgeTold checks that an event reported every acknowledged write, except for writes during which
-// a list replaced the watch.
+// judgeTold checks that there was an event for every acknowledged write, except for writes during
+// which a list replaced the watch.
 func judgeTold(book *ledger, seen *observer, fault func(string, ...any)) {
 	isRelisted := func(version uint64) bool {
 		for _, span := range seen.relisted {

@@ -184,8 +184,8 @@ func (o *observer) apply(kind watch.EventType, key string, state mirrored) {
 	o.told[state.resourceVersion] = struct{}{}
 }
 
-// handler counts the events that the informer sends to its listeners, and checks that no object
-// goes back in time.
+// handler counts the events that the informer sends to its listeners, and checks that the
+// resourceVersion of an object never decreases.
 func (o *observer) handler() cache.ResourceEventHandler {
 	onChange := func(object any, count *int) {
 		key, state := stateOf(object.(runtime.Object))

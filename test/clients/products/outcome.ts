@@ -156,7 +156,8 @@ function plain(text: string, places: ReadonlyMap<string, string>, stage: Stage):
         const place = places.get(uid)
         return place === undefined ? '<uid>' : `<uid of ${stage.hide(place)}>`
       })
-      // The remaining text is a diff of Go structs (docs/differences.md).
+      // After this sentence, the message contains a diff of Go structs, in which the servers differ
+      // (docs/differences.md).
       .replace(/(pod updates may not change fields other than [^\n]*)\n[^]*$/, '$1')
       .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
       .replace(GENERATED_SUFFIX, '-xxxxx')

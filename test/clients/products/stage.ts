@@ -219,7 +219,8 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Records the events of a watch of the collection of `ref`, including those for existing objects.
+   * Watches the collection that contains `ref`, and records the events, including those for
+   * existing objects.
    */
   async watch(name: string, ref: Ref): Promise<void> {
     const path = await this.#pathOf(ref, true)

@@ -23,8 +23,8 @@ export type Expected = {
   /** The result of the last check. */
   readonly checked: CheckedHistory
   /**
-   * Acknowledged writes since the last check, by the process that made the check. Each process
-   * checks the store before it writes.
+   * Acknowledged writes since the last check. Each process checks the store before it writes, so
+   * all of these writes belong to the process that made the last check.
    */
   readonly acknowledged: readonly Write[]
   /**
@@ -141,8 +141,8 @@ const sorted = (state: ReadonlyMap<string, Write>): Write[] =>
   [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 
 /**
- * Checks the state at a compacted revision, which contains only the last write of each key. This
- * write must be acknowledged, or its acknowledgment was prevented by a kill.
+ * Checks the state at a compacted revision, which contains only the last write of each key. Each of
+ * these writes must have been acknowledged, or a kill must have prevented its acknowledgment.
  */
 function checkCompacted(
   state: ReadonlyMap<string, Write>,

@@ -86,8 +86,8 @@ test('the removal of compacted versions does not continue in a database that was
   engine.compact(await engine.latest())
   // The removal of compacted versions has started, and is far from complete.
   engine.restore(backup)
-  // Wait longer than a removal that was not canceled: it would need far fewer than 300 slices, of
-  // which each takes one tick.
+  // Wait longer than the removal would take if it continued: far fewer than 300 slices of one tick
+  // each.
   for (let turn = 0; turn < 300; turn++) await new Promise((resolve) => setImmediate(resolve))
   const { values } = await engine.range({ from: last, to: `${last}\0`, revision: first })
   assert.equal(values[0]?.value.toString(), 'old')

@@ -90,8 +90,8 @@ test('the revisions of a replaced folder do not decrease, and its old file is ke
 })
 
 /**
- * Returns the first report of an event feed from a revision: that its history is compacted, or
- * progress.
+ * Opens an event feed after a revision. Returns what the feed reports first: that the history after
+ * this revision is compacted, or progress.
  */
 async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 'progress'> {
   const { promise, resolve } = Promise.withResolvers<'compacted' | 'progress'>()

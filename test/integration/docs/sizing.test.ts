@@ -14,7 +14,7 @@ const readResult = (name: string): string =>
 const claims: readonly Claim[] = JSON.parse(readResult('claims.json'))
 const sizing: KeptRun = JSON.parse(readResult('sizing.json'))
 const reference: KeptRun = JSON.parse(readResult('reference.json'))
-/** Rounding of the page, as a share of the value. */
+/** Maximum rounding error of a number on the page, as a fraction of the measured value. */
 const DIFFERENCE_MAX = 0.06
 const MIB = 2 ** 20
 

@@ -79,7 +79,7 @@ function follow(blocks: readonly Block[], copy: string, t: TestContext): Promise
 
 function lacks(need: string): string | undefined {
   if (need === 'git') return 'the copy has no history'
-  // These commands write the code of the next block.
+  // Skip commands that need Go. They generate the code that the next block of the page contains.
   if (need === 'go') return 'the step `catalogue` of .ci/run compares the files with the script'
   assert.equal(need, 'etcd')
   try {

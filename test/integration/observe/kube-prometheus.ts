@@ -43,7 +43,7 @@ export const kubePrometheusQueries: readonly string[] = [
   `sum by (code, resource) (rate(apiserver_request_total{${job},${writes}}[5m]))`,
   `sum by (code, verb) (increase(apiserver_request_total{${job},${reads},code=~"2.."}[1h]))`,
   `sum by (code, verb) (increase(apiserver_request_total{${job},${writes},code=~"4.."}[1h]))`,
-  // The original evaluates each full hour ([30d:1h]), but a test does not run that long.
+  // The original expression evaluates each full hour ([30d:1h]), but a test does not run that long.
   `avg_over_time(sum by (code, verb) (increase(apiserver_request_total{${job}}[1h]))[1h:5s])`,
   `sum by (verb, scope, le) (increase(${sli}_bucket{${job}}[1h]))`,
   `sum by (verb, scope) (increase(${sli}_count{${job}}[1h]))`,

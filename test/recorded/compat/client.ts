@@ -171,8 +171,8 @@ function send(
 }
 
 /**
- * Returns a body as a JSON value (or as text if the JSON is invalid), as base64 if it is binary,
- * and otherwise as text.
+ * Converts a body according to its content type `type`. JSON becomes a value, or text if it is
+ * invalid. Binary formats become base64. All other bodies become text.
  */
 export function parseBody(raw: Buffer, type = ''): Json {
   const text = raw.toString('utf8')

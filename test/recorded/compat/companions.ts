@@ -63,8 +63,8 @@ export class Companions implements AsyncDisposable {
   }
 
   /**
-   * Writes the files of the set-up into the folder of the server. Returns the flags with all
-   * references filled in.
+   * Writes the files of the set-up into the folder of the server. In files and flags, replaces
+   * references such as `${dir}`. Returns the resulting flags.
    */
   async writeFiles(dir: string, flags: readonly string[]): Promise<string[]> {
     const pem = {

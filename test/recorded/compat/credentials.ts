@@ -25,7 +25,7 @@ export function credentialsOf(as: AskOptions['as'], asking: CredentialContext): 
   }
 }
 
-/** Returns a token. A string is used as it is, with references filled in. */
+/** Returns a token. If `token` is a string, only its references, such as `$ns`, are replaced. */
 export function tokenOf(
   token: TokenOptions | string,
   { companions, variables }: CredentialContext,

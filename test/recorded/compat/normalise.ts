@@ -138,8 +138,8 @@ export class Normaliser {
   }
 
   /**
-   * Replaces the variable parts of a key. Keys are names and are not replaced, except for the
-   * namespace itself, and the k: and v: keys of a field set, which contain values.
+   * Replaces the variable parts of a key. Only two kinds of keys have such parts: the namespace
+   * itself, and the k: and v: keys of a field set, which contain values.
    */
   #key(key: string): string {
     if (key === this.#namespace) return '$ns'

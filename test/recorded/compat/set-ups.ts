@@ -41,8 +41,8 @@ export type SetUp = {
   readonly files?: Readonly<Record<string, unknown>>
   /**
    * Webhooks that the server calls for all scenarios. If the body of a call mentions the namespace
-   * of a scenario that has a webhook of the same name, that webhook handles the call, and the call
-   * counts for HOOKED. All other calls get the response of the function that is given here.
+   * of a scenario that has a webhook of the same name, that webhook handles the call, and the step
+   * HOOKED records the call. All other calls get the response of the function that is given here.
    */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
   /** OpenID issuers, by name. */

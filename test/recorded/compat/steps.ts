@@ -97,7 +97,7 @@ export type WatchedStep = CompareOptions & {
   readonly ms: number
   /** Additional time to wait, in milliseconds, to check that nothing else arrives. */
   readonly quiet?: number
-  /** Whether to compare that the server has closed the watch. */
+  /** Also records and compares whether the server has closed the watch. */
   readonly end?: boolean
 }
 
@@ -234,8 +234,8 @@ export const POLL = (
 })
 
 /**
- * Records the calls that the webhook of this name has received since the last HOOKED. Waits until
- * there are `calls` calls.
+ * A step that records the calls of the webhook `name` since the last such step. Waits until the
+ * webhook has received the number of calls in `calls`.
  */
 export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedStep => ({
   kind: 'hooked',
@@ -246,10 +246,10 @@ export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedS
 })
 
 /**
- * Records the audit events of the scenario since the last AUDITED. Waits until there are `events`
- * events. The events are sorted by request, and the events of one request keep their order. The
- * set-up must have the flag `--audit-log-path=${dir}/audit.log`, or, with `source: 'webhook'`, the
- * kubeconfig of the webhook `audit`.
+ * A step that records the audit events of the scenario since the last such step. Waits until there
+ * are as many events as `events` says. The events are sorted by request, and the events of one
+ * request keep their order. The set-up must have the flag `--audit-log-path=${dir}/audit.log`, or,
+ * with `source: 'webhook'`, the kubeconfig of the webhook `audit`.
  */
 export const AUDITED = (events: number, options: Partial<AuditedStep> = {}): AuditedStep => ({
   kind: 'audited',

@@ -1,12 +1,12 @@
 /**
- * Compares the results of two servers for the same trace: the fraction of the served requests that
- * each priority level has, and the rejected requests of each user.
+ * Compares the results of two servers for the same trace: each priority level's share of the served
+ * requests, and the rejected requests of each user.
  */
 import type { Outcome } from './send.ts'
 
 /**
- * Maximum difference between the fractions of a priority level, and between the rejected fractions
- * of a flow's requests.
+ * Maximum difference between the two servers: in a priority level's share of the served requests,
+ * and in the fraction of a flow's requests that are rejected.
  */
 export const DIFFERENCE_MAX = 0.1
 /**

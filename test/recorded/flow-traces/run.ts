@@ -1,8 +1,8 @@
 /**
- * Sends the same requests to Keelson and to kube-apiserver at the same times:
- * `node test/recorded/flow-traces/run.ts`. Two values must not differ by more than a tenth: the
- * fraction of the served requests that each priority level has, and the fraction of rejected
- * requests. Needs `test/support/tools/install kube-apiserver`.
+ * Sends the same requests to Keelson and to kube-apiserver at the same times: `node
+ * test/recorded/flow-traces/run.ts`. Two values must not differ by more than a tenth: each priority
+ * level's share of the served requests, and the fraction of rejected requests. Needs
+ * `test/support/tools/install kube-apiserver`.
  *
  *   --only TEXT   only traces whose name contains the text.
  *   --seed N      seed of the arrivals (1).

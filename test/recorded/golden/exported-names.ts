@@ -45,7 +45,10 @@ export function exportedNames(root: string, path: string): string[] {
 
 class ExportedNames {
   readonly #checker: Checker
-  /** Source folder. Members that libraries declare are omitted. */
+  /**
+   * Folder of the sources. Only members that are declared in this folder are listed, not those of
+   * libraries.
+   */
   readonly #src: string
   readonly #names = new Set<string>()
   readonly #visited = new Set<number>()

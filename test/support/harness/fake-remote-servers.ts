@@ -1,4 +1,4 @@
-/** Fake remote servers for tests. A table determines the response to each request. */
+/** Fake aggregated API servers for tests. A table determines the response to each request. */
 import type {
   ListedApiService,
   OnListedApiService,

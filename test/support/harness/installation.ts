@@ -32,7 +32,7 @@ type Identity = { readonly ca: string; readonly cert: string; readonly key: stri
 export class Installation implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'keelson-ha-'))
   readonly #children = new Map<string, ChildProcess>()
-  /** The end of each program's standard error. */
+  /** The last part of each program's standard error, by the name of the program. */
   readonly #logs = new Map<string, string>()
   /** The first three parts of the addresses, which are 192.0.2 in the files. */
   readonly #net = `127.${1 + Math.floor(Math.random() * 250)}.${Math.floor(Math.random() * 250)}`

@@ -1,4 +1,7 @@
-/** Declares the parts of the package that tests use, because the package has no types. */
+/**
+ * Declares the parts of the npm package oidc-provider that tests use, because the package has no
+ * types.
+ */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http'
 

@@ -91,8 +91,8 @@ func Changed(fs, defaults *pflag.FlagSet) *Flags {
 
 var refusal = regexp.MustCompile(`--([a-z0-9-]+)(?:: |=| )(\S+) is not supported`)
 
-// refusals removes the values that a server's log reports as not supported from flags, and returns
-// them.
+// refusals finds the flag values that a server's log reports as not supported. It removes them from
+// flags, and returns them.
 func refusals(log string, flags *Flags) []string {
 	var refused []string
 	for _, match := range refusal.FindAllStringSubmatch(log, -1) {

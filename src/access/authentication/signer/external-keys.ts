@@ -135,9 +135,13 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
       this.#schedule(this.#refreshAtMs - time.monotonicMs())
     } catch (error) {
       const why = messageOf(error)
-      log('error', 'could not refresh the public keys of the external signer; the previous keys are still used', {
-        error: why,
-      })
+      log(
+        'error',
+        'could not refresh the public keys of the external signer; the previous keys are still used',
+        {
+          error: why,
+        },
+      )
       this.#schedule(RETRY_MS)
     }
   }

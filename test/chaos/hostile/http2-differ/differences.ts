@@ -4,7 +4,7 @@
  * of these entries. Each entry has a reason.
  */
 export type Difference = {
-  /** Matches the names of the steps that remain after the sequence was shortened. */
+  /** Matches the names of the steps that remain when the sequence has been shortened. */
   readonly steps: RegExp
   readonly ours: RegExp
   readonly theirs: RegExp

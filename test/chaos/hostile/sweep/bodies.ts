@@ -214,7 +214,8 @@ function variedText(text: string, at: number): string {
 }
 
 /**
- * Returns the first item of the field in the seed, or an item that is generated from the schema.
+ * Returns the first item of the field in the seed object, or an item that is generated from the
+ * schema.
  */
 export function itemOf({ target: { seed }, path, container }: SweptField): Json {
   const found = valueAt(seed, path)

@@ -223,8 +223,8 @@ export type CaseName = {
 }
 
 /**
- * Returns the items with only the cases that `isChosen` accepts. Leaves out items without such
- * cases.
+ * Returns the planned items without the cases that `isChosen` rejects. Leaves out items of which no
+ * case remains.
  */
 export function chooseCases(
   items: readonly PlannedItem[],
@@ -272,8 +272,9 @@ export const textOf = ({
 const SMALL_CASES_MAX = 5
 
 /**
- * Divides the small cases of each item into items of at most SMALL_CASES_MAX cases. An item comes
- * first if it contains a pair of options, such as a verb and a size, that no earlier item contains.
+ * Splits planned items with many small requests into items with at most SMALL_CASES_MAX of them.
+ * Returns the items that contain a new pair of options, such as a verb and a size, before the items
+ * whose pairs all occur in earlier items.
  */
 export function variedFirst(items: readonly PlannedItem[]): PlannedItem[] {
   const seen = new Set<string>()

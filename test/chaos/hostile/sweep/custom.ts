@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions of the sweep, whose kinds are targets: one with a schema, one with
- * defaults, one with rules, and one with unknown fields.
+ * CustomResourceDefinitions whose kinds the sweep also tests: one with a schema, one with defaults,
+ * one with rules, and one with unknown fields.
  */
 import { isFields, type Json } from '../../../../src/api/object.ts'
 import type { Field, Schema, Struct } from '../../../../src/objects/schema/schema.ts'

@@ -15,7 +15,9 @@ const DEPTH_MAX = 14
 
 export type Container = Extract<Schema, { type: 'list' | 'map' }>
 
-/** A kind, with the seed and the path of its objects. */
+/**
+ * A kind to sweep. Its seed is a valid object from which the bodies of the requests are generated.
+ */
 export type Target = {
   readonly apiVersion: string
   readonly kind: string
@@ -27,7 +29,7 @@ export type Target = {
   readonly struct: Struct
   readonly verbs: readonly string[]
   readonly subresources: readonly string[]
-  /** Name of the seed. Some kinds accept only certain names. */
+  /** Name of the seed object. Some kinds accept only certain names. */
   readonly seedName?: string | undefined
   /** An object of the kind that the server accepts, without a name. */
   readonly seed: Fields
@@ -126,8 +128,8 @@ const apiGroup = 'rbac.authorization.k8s.io'
 const roleRef = { apiGroup, kind: 'ClusterRole', name: 'view' }
 const subjects = [{ apiGroup, kind: 'User', name: 'a' }]
 /**
- * Seeds of kinds that are not stored, or whose recorded object contains values that the server
- * sets.
+ * Seed objects of kinds that are not stored, or whose recorded object contains values that the
+ * server sets.
  */
 const ownSeeds: { readonly [kind: string]: Target['seed'] } = {
   Pod: { spec: { containers: [{ name: 'a', image: 'a' }] } },

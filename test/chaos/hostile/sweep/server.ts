@@ -98,8 +98,8 @@ export class SweptServer implements AsyncDisposable {
       )
     }
     const cgroup = memoryMiB === undefined ? undefined : makeCgroup(memoryMiB)
-    // In a cgroup, Node limits the heap itself. This flag would also replace the lower limit of the
-    // thread for YAML.
+    // In a cgroup, Node limits the heap itself. Otherwise a flag limits it. In a cgroup, the flag
+    // would also replace the lower limit of the thread that parses YAML.
     if (memoryMiB !== undefined && cgroup === undefined)
       options.push(`--max-old-space-size=${memoryMiB / 2}`)
     process.env['KEELSON_SWEEP_PROBE'] = socketPath
@@ -221,8 +221,8 @@ function makeCgroup(mebibytes: number): string | undefined {
 }
 
 /**
- * Returns the command that starts the server inside the cgroup. Memory that the server allocates
- * before it joins the cgroup would not count.
+ * Returns the command that starts the server. If there is a cgroup, a shell joins the cgroup and
+ * then becomes the server, so that all memory of the server counts.
  */
 function commandIn(cgroup: string | undefined): readonly [string, ...string[]] {
   if (cgroup === undefined) return [keelsonProgram, 'serve']

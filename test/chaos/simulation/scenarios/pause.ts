@@ -12,7 +12,7 @@ export const pause: Scenario = {
     const etcd = cluster.member(index)
     etcd.pause()
     try {
-      // Duration of a pause: from short to longer than all timeouts for silent connections.
+      // Most pauses are short. The others exceed all timeouts for silent connections.
       await sleep(random.chance(0.3) ? random.between(6000, 9000) : random.between(200, 3000))
     } finally {
       etcd.resume()

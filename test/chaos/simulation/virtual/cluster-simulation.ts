@@ -28,7 +28,9 @@ const RECOVERY_MS_MAX = 30_000
  * longer runs.
  */
 const STEPS_MAX = 3_000
-/** Time without faults that follows, because some problems become visible only later. */
+/**
+ * Time without faults after the steps with faults, because some problems become visible only later.
+ */
 const CALM_MS = 1_500
 /** Interval at which the replicas' health is checked. */
 const HEALTH_MS = 500

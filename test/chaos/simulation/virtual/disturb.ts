@@ -77,7 +77,7 @@ function compact({ engine, time }: ClusterSimulation, kept: number): void {
     engine.compact(revision)
     time.note(`compacted to ${revision}`)
   } catch {
-    // A later revision has already been compacted.
+    // Compacting fails if a later revision has already been compacted.
   }
 }
 

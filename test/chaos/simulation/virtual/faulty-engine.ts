@@ -126,8 +126,8 @@ export class FaultyEngine implements Engine {
       weather: () => this.#weather,
       onTold: (line) => {
         this.#note(line)
-        // A stream that requests previous values only reads history, so its events do not prove
-        // that the cache still receives new events.
+        // A stream that requests previous values is used only to read history. Its events do not
+        // prove that the cache still receives new events.
         if (options.previous !== true) this.heardAtMs = time.nowMs
       },
       onClosed: () => this.#streams.delete(stream),

@@ -194,7 +194,7 @@ export class GarbageSimulation {
     try {
       this.#engine.compact(this.#engine.stats().revision - kept)
     } catch {
-      // A later revision has already been compacted.
+      // Compacting fails if a later revision has already been compacted.
     }
   }
 

@@ -1,7 +1,7 @@
 /**
  * Clients of both replicas allocate and release node ports. No port may be allocated twice. At the
- * end, only ports that a client has or might have may be allocated: if a response is lost, the port
- * stays allocated until the repair loop releases it.
+ * end, each allocated port must belong to a client, or its response must have been lost. In the
+ * latter case, the port stays allocated until the repair loop releases it.
  */
 import { PortError } from '../../../../src/request/allocators/number-set.ts'
 import { RangeRecord } from '../../../../src/request/allocators/range-record.ts'
@@ -20,7 +20,7 @@ export class SimPorts {
   /** Ports that may or may not have been released, because the response was lost. */
   readonly #doubtful = new Set<number>()
   readonly #faults: string[] = []
-  /** Number of allocations of unknown ports that may have succeeded. */
+  /** Number of allocations that may have succeeded, but whose ports are unknown. */
   #unknown = 0
   #life = 0
 

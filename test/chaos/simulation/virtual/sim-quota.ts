@@ -81,8 +81,9 @@ export class SimQuota {
       })
       if (life === this.#life) this.#granted++
     } catch (error) {
-      // If a write is rejected, the ledger releases its charges, or counts those that it cannot
-      // release. After an error of the storage, one or both quotas may have been charged.
+      // If the quota rejects a write, the ledger takes back what it has charged, or counts the
+      // charges that it cannot take back. After a storage error, one or both quotas may have been
+      // charged.
       if (error instanceof StorageError) this.#unknown++
       else if (!(error instanceof ApiError)) throw error
     }

@@ -143,7 +143,7 @@ func (s *state) perform(ctx context.Context, step step) error {
 	case "clearFaults":
 		return cluster.ClearFaults(ctx)
 	case "fork":
-		// A fork of a cluster that stops also stops.
+		// The fork stops when its origin stops, so it needs no cleanup.
 		s.clusters[step.As], err = cluster.Fork(ctx)
 		return err
 	case "stop":

@@ -42,8 +42,8 @@ export const costSchema: Fields = object({
 })
 
 /**
- * Returns the form in which kube-apiserver prints a cost that is `times` the cost of one
- * evaluation.
+ * Returns the text with which kube-apiserver reports the cost of an expression that is evaluated
+ * `times` times. `cost` is the cost of one evaluation.
  */
 export function factorText(cost: number, times: number): string {
   const factor = (cost * times) / 10_000_000
