@@ -60,8 +60,8 @@ export type Resource = {
   /** Defines how objects are decoded, encoded and stored. Created on first use. */
   readonly shape: ObjectSchema
   /**
-   * Prepares data for requests in time slices, because preparing all of it at once would block the
-   * event loop. Returns undefined if the data is already prepared.
+   * Parses the schema of a custom resource in time slices, because parsing it at once would block
+   * the event loop. Returns undefined if the schema is already parsed.
    */
   readonly load?: () => Promise<void> | undefined
   readonly discovery: ResourceDiscovery

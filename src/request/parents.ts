@@ -28,13 +28,16 @@ export type Parent = {
    * compare it. Otherwise its latest state is checked right before the write.
    */
   readonly isComparable: boolean
-  /** Throws if an object must not be created now. `state` is undefined if there is no parent. */
+  /**
+   * Throws an error if the parent does not allow an object to be created now. `state` is undefined
+   * if the parent does not exist.
+   */
   readonly check: (state: ParentState | undefined, verb: ParentVerb) => void
 }
 
 export type ParentState = { readonly uid: string; readonly creates: AllowedCreates }
 
-/** Which requests can create objects. `ParentVerb` explains 'update'. */
+/** The requests that a parent allows to create objects. `ParentVerb` explains 'update'. */
 export type AllowedCreates = 'all' | 'update' | 'none'
 
 /**
@@ -52,7 +55,9 @@ export class ParentStates {
     this.#allowedCreates = allowedCreates
   }
 
-  /** Returns undefined if the parent must be decoded first and is large. */
+  /**
+   * Returns the state of a parent, or undefined if the parent is large and must be decoded first.
+   */
   known(item: Item): ParentState | undefined {
     return this.#states.get(item) ?? (item.isLarge ? undefined : this.#read(item, item.peek()))
   }

@@ -140,8 +140,8 @@ function countWatch(
 }
 
 /**
- * Returns the slot that a watch or a long response holds while it is written. For all other
- * requests, releases the seats now.
+ * Returns the slot to release when a watch or a long response has been sent. For any other request,
+ * releases the seats immediately and returns undefined.
  */
 function placeOf(
   life: RequestLifecycle,

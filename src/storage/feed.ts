@@ -196,7 +196,10 @@ export class Feed implements AsyncDisposable {
     )
   }
 
-  /** Subscribes the consumer to all events under the prefix, until it leaves the subscription. */
+  /**
+   * Subscribes the consumer to all events under the prefix. The consumer cancels the subscription
+   * with `leave`.
+   */
   subscribe(prefix: Key, consumer: FeedConsumer): Subscription {
     const subscription = this.#subscriptions.get(prefix) ?? this.#newSubscription(prefix)
     subscription.join(consumer)

@@ -1,4 +1,7 @@
-/** Tests that an apply to a large object, or to one with many managers, runs in short ticks. */
+/**
+ * Tests that an apply to a large object, or to one with many managers, does not block the event
+ * loop for long.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fields, fieldsOf } from '../../api/object.ts'

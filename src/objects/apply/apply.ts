@@ -167,8 +167,9 @@ const everything = (owners: Owners): FieldSet =>
   unionOf(Array.from(owners.values(), ({ fields }) => fields))
 
 /**
- * Throws a Conflict, unless the apply is forced. kubectl can take over all fields that it set by
- * client-side apply, even if other managers own them now.
+ * Throws a Conflict if other managers own fields that the apply changes, unless the apply is
+ * forced. kubectl can take over all fields that it set by client-side apply, even if other managers
+ * own them now.
  */
 function refuseConflicts(
   differences: Differences,

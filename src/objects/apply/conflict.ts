@@ -50,8 +50,8 @@ function describe({ manager, operation, apiVersion, subresource }: Owner): strin
 }
 
 /**
- * Adds the paths of the fields in a set. At each level, the fields in the set come first, followed
- * by the fields below them.
+ * Adds the paths of all fields in a set to `paths`. At each level, the fields in the set come
+ * first, followed by the fields below them.
  */
 function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): void {
   const sorted = inOrder(children)
@@ -64,8 +64,8 @@ function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): 
 }
 
 /**
- * Returns the paths of the fields of one manager. The limit of `paths` applies to the paths of all
- * managers together.
+ * Returns the paths of the fields of one manager, and adds them to `paths`. The limit of `paths`
+ * applies to the fields of all managers together.
  */
 function pathsOf(fields: FieldSet, paths: BoundedTexts): readonly string[] {
   const before = paths.all.length

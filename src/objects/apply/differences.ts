@@ -15,8 +15,8 @@ export type Versions = {
   readonly before: Fields
   readonly after: Fields
   /**
-   * Whether fields that requests with this URL path cannot change are also compared. For custom
-   * kinds, kube-apiserver ignores such fields only in the API version of the request.
+   * Whether to compare all fields, including those that a request with this URL path cannot change.
+   * For custom kinds, kube-apiserver ignores such fields only in the API version of the request.
    */
   readonly isWhole?: boolean
 }
@@ -36,8 +36,8 @@ export class Differences {
 
   /**
    * Creates the comparison of a write. `versions` is one version for all managers, or a function
-   * that returns undefined if the kind has no such version. `ignored` contains the fields that this
-   * path does not write.
+   * that returns undefined if the kind has no such version. `ignored` contains the fields that a
+   * request with this URL path cannot change.
    */
   constructor(
     versions: Versions | ((apiVersion: string) => Versions | undefined),

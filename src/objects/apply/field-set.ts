@@ -93,9 +93,9 @@ function visited(
 }
 
 /**
- * Returns the union of all sets. Sets are joined pairwise. Adding them one by one would copy a
- * growing set each time. With `once`, interrupted work keeps each joined pair, and not the states
- * of the loops that joined the pair.
+ * Returns the union of all sets. Sets are joined pairwise, because adding them one by one would
+ * copy a growing set each time. `once` stores the union of each pair, so that interrupted work does
+ * not compute it again.
  */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = noFields, second] = sets

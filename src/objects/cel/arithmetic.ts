@@ -75,7 +75,7 @@ export const MERGED_CHARACTER_NANOS = 5
  */
 function merge(one: ListValue, other: ListValue, { identity, meter }: Merge): ListValue {
   const items = new Map<string, Value>()
-  // Charge the meter first, so that work over the limit is not even started.
+  // Charge the expected time first, so that work over the limit is not even started.
   meter.work((one.size + other.size) * MERGED_NANOS)
   for (const list of [one, other]) {
     for (const item of itemsOf(list)) {

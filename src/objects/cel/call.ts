@@ -35,8 +35,8 @@ type Costing = (args: readonly Value[], result: Result) => number
 
 /**
  * Returns the cost function of a call, or undefined if the cost is one. If several overloads remain
- * after type-checking, kube-apiserver charges one, unless all of them belong to the same library
- * function.
+ * after type-checking, kube-apiserver charges a cost of one, unless all of them belong to the same
+ * library function.
  */
 export function costOf(
   overload: Overload | undefined,
@@ -97,8 +97,8 @@ export function callStep(
 function isLarge(value: Value): boolean {
   if (typeof value === 'string') return value.length > LARGE_CHARACTERS
   if (typeof value !== 'object' || value === null) return false
-  // The items of a list that the expression itself created are already charged, and most calls
-  // append only one item.
+  // A list that the expression itself created does not count as large. Creating its items has
+  // already been charged, and most calls append only one item.
   if (value instanceof ArrayList || value instanceof Timestamp || value instanceof Duration)
     return false
   return !isList(value) || value.size > LARGE_ITEMS
@@ -136,8 +136,8 @@ function longCall(
 }
 
 /**
- * Returns the time to visit all characters of a string once. Functions that take longer charge the
- * meter themselves.
+ * Returns the time to visit all characters of a string once. Functions that take longer charge
+ * their expected time themselves.
  */
 const nanosOf = (value: Result): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length * CHARACTER_NANOS : 0

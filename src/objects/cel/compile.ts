@@ -33,7 +33,8 @@ export type CompileResult =
   | { readonly program: Program; readonly type: Type }
   /**
    * The expression is invalid. `stage` is `compilation` if it does not compile, and `instantiation`
-   * if it compiles but cannot be planned. kube-apiserver has different messages for them.
+   * if it compiles but cannot be converted to an executable program. kube-apiserver has different
+   * messages for these stages.
    */
   | { readonly fault: string; readonly stage: 'compilation' }
   | {
@@ -96,8 +97,9 @@ export class Program {
   }
 
   /**
-   * Starts an evaluation. Returns the result if it is available within the time slice and without
-   * waiting for an answer. Otherwise returns the evaluation, which the caller must finish.
+   * Starts an evaluation. Returns the result if it is available within the time slice and does not
+   * depend on asynchronous operations. Otherwise returns the evaluation, which the caller must
+   * finish.
    */
   begin(activation: Activation, costMax: number, slice: Slice): EvaluationResult | Evaluation {
     const evaluation = this.start(activation, costMax)

@@ -23,8 +23,8 @@ export const estimateCost = (checked: CheckedExpression, root: Type, slice: Slic
 /** Facts about a subexpression in addition to its type. */
 type SubexpressionFacts = {
   /**
-   * The declared type at the end of the path, which contains the size bounds. Null if the path
-   * leads to an undeclared value.
+   * The type that is declared for the path of the subexpression, such as `self.a[0]`. It contains
+   * the size bounds. Null if the path leads to an undeclared value.
    */
   readonly place?: Type | null | undefined
   readonly size?: Range | undefined

@@ -93,6 +93,6 @@ test('the rejected promise of a field is handled, even if the caller that read t
   const value = new Lazy(() => Promise.reject(new Error('the authorizer is gone')))
   assert.ok(value.get('later') instanceof CelError)
   // If nothing handled the rejected promise, the test runner would report this in the next tick of
-  // the event loop, and a server would end.
+  // the event loop, and a server would exit.
   await setImmediate()
 })

@@ -68,7 +68,7 @@ class Planner {
     this.#slice = slice
   }
 
-  /** Plans an expression. A subexpression that a macro repeats is planned once. */
+  /** Compiles an expression to a step. A subexpression that a macro repeats is compiled once. */
   *plan(expr: Expr): Turns<PlannedStep> {
     if (this.#slice.isOver()) yield undefined
     const planned = this.#planned.get(expr) ?? (yield* this.#planOne(expr))
@@ -108,7 +108,9 @@ class Planner {
     }
   }
 
-  /** Plans a name that fields and indexes can follow. `first` is the cost of the name. */
+  /**
+   * Compiles a name, which can be followed by fields and indexes. `first` is the cost of the name.
+   */
   *#chain(expr: Expr, first: number): Turns<PlannedStep> {
     const reference = this.#checked.referenceOf(expr)
     // The checker also records a type for an expression that constructs an object, but the
@@ -145,8 +147,8 @@ class Planner {
   }
 
   /**
-   * Plans the operand of a field or index. If it is a field or index itself, it continues the
-   * chain. Any other expression begins a new chain, which costs as much as a name.
+   * Compiles the operand of a field or index. If the operand is a field or index itself, it
+   * continues the chain. Any other expression begins a new chain, which costs as much as a name.
    */
   *#operand(expr: Expr, first: number): Turns<Step> {
     const isChain =

@@ -15,7 +15,7 @@ export class LaterResult {
     this.result = result
   }
 
-  /** Returns the error for evaluations that cannot wait. */
+  /** Returns the error for evaluations that cannot wait for the result. */
   answer(): Result {
     return new CelError('the evaluation cannot wait for the result')
   }

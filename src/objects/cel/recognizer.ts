@@ -124,7 +124,8 @@ export class Recognizer {
   }
 
   /**
-   * Called before a choice. Drops a token that begins none of the alternatives, or ends the rule.
+   * Called before a choice between alternatives. If the next token begins none of them, either
+   * drops this token or ends the rule with an error.
    */
   sync(choices: Next): void {
     if (this.#isRecovering || choices.mayEnd || choices.kinds.has(this.kind)) return

@@ -214,7 +214,8 @@ const PATTERN_CHARACTER_NANOS = 30_000
 type MemoEntry = {
   readonly value: Result
   /**
-   * Number of loops and long calls that had been entered in the frame when this loop or call ended.
+   * Number of loops and long calls that the enclosing iteration had entered when this loop or call
+   * ended.
    */
   readonly entered: number
   /**

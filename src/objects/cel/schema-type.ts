@@ -17,7 +17,7 @@ import { bool, double, type FieldType, int, string, type StructType, type Type }
 
 /** Maximum size of a request in kube-apiserver. It bounds the size of all values. */
 export const REQUEST_BYTES_MAX = 3 * 1024 * 1024
-/** Maximum size of a value without quotes or brackets. */
+/** Maximum size of the contents of a value, without its two quotes or brackets. */
 const CONTENT_BYTES_MAX = REQUEST_BYTES_MAX - 2
 /** Maximum size in bytes of a code point. `maxLength` counts code points. */
 const POINT_BYTES_MAX = 4

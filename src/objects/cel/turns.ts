@@ -27,8 +27,8 @@ export const inTurns = async <T>(work: (slice: Slice) => Turns<T>, tools?: TurnT
   nowOrInTurns(work, tools)
 
 /**
- * Runs the work. Returns a promise only if the work needs several time slices or an answer.
- * `slices` are those of a larger task to which the work belongs.
+ * Runs the work. Returns a promise only if the work needs several time slices, or waits for a
+ * result. If the work belongs to a larger task, `slices` are the time slices of that task.
  */
 export function nowOrInTurns<T>(
   work: (slice: Slice) => Turns<T>,

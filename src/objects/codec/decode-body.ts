@@ -102,7 +102,7 @@ export function decodeBody(
   if (other?.what === 'version')
     return otherVersionBody(body, expected, { head, other, fieldValidation })
   // A body of another kind is first decoded as that kind, because errors in its fields are reported
-  // before the wrong kind.
+  // before the error about the wrong kind.
   const unreadable =
     other?.what === 'kind' &&
     other.struct &&
@@ -123,7 +123,7 @@ export function decodeBody(
     refusal === undefined
       ? once('pruned body', () => pruned(named, read, shape))
       : { object: named, strictFaults: read }
-  // A value that cannot be decoded takes precedence over unknown fields.
+  // An error for a value that cannot be decoded takes precedence over errors for unknown fields.
   const why = refusal === undefined ? shape.refuse?.(object) : undefined
   if (why !== undefined) throw refuse(why)
   const faults = [...(body.yamlDuplicates ?? []), ...strictFaults]

@@ -116,8 +116,8 @@ function orNull(schema: Schema, owner: Struct): Print {
 }
 
 /**
- * Prints the fields starting at `skip`. Only append to the text. V8 represents a concatenated
- * string as a tree, and slicing the string would copy it to a flat string first.
+ * Prints the fields from index `skip` on. This function only appends to the text. V8 represents a
+ * concatenated string as a tree, and slicing the string would first copy it to a flat string.
  */
 function printInside(value: Fields, fields: readonly FieldPrinter[], skip: number): string {
   let text = ''
@@ -190,7 +190,8 @@ const printNumber: Print = (value) => {
 
 /**
  * Returns the printer for any JSON, which sorts its keys. Types in CRD schemas with more than one
- * JSON representation have their own printer. Nested schemas in them have the enclosing type.
+ * JSON representation have their own printer. A schema nested in such a value has the type of the
+ * struct that contains the field.
  */
 function openPrinter(goName: string, owner: Struct): Print {
   if (!goName.startsWith('v1.JSONSchemaPropsOr')) return printSorted

@@ -2,7 +2,10 @@
 export type Styles = {
   readonly isPlainAllowed: boolean
   readonly isSingleAllowed: boolean
-  /** Whether the string can be written as a literal block, with lines after a `|`. */
+  /**
+   * Whether the string can be written as a literal block: a `|`, followed by the lines of the
+   * string.
+   */
   readonly isBlockAllowed: boolean
 }
 

@@ -47,8 +47,8 @@ export function* ordered(
   items: readonly Json[],
   { mergeKey, wanted, live, work }: Ordering,
 ): Steps<Json[]> {
-  // For scalars, the same map is used as `named` and as `wantedAt`, because there can be half a
-  // million items.
+  // For scalars, the same map is used as `named` and as `wantedAt`. This saves memory, because
+  // there can be half a million items.
   const valuesAt = mergeKey === undefined ? yield* positions(wanted, undefined) : undefined
   const named = valuesAt ?? (yield* namesOf(wanted, mergeKey))
   const own: Json[] = []

@@ -340,7 +340,7 @@ function* mergedItems(
   const at = new Map<Identity, number>()
   yield* eachInSteps(live, (item) => {
     const name = keyOf(item, mergeKey)
-    // A merge key can be a long value, which is printed each time.
+    // The value of a merge key can be long, and `keyOf` prints it for each item.
     if (typeof name === 'string') work.spend(name.length)
     if (removed.has(name)) return
     if (!at.has(name)) at.set(name, kept.length)

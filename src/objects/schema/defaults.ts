@@ -43,8 +43,8 @@ export class Defaults {
   #structSetter(struct: Struct): SetDefaults {
     const known = this.#setters.get(struct)
     if (known !== undefined) return known.set
-    // If a type contains itself, the inner occurrence is treated as if it had no defaults. No type
-    // has defaults there.
+    // If a type contains itself, the inner occurrence is treated as if it had no defaults. This is
+    // correct, because no inner occurrence has defaults.
     const entry: { set: SetDefaults } = { set: undefined }
     this.#setters.set(struct, entry)
     const { fields: fixed = {}, set: setOthers, gate = '', keepsAmounts } = struct.defaults ?? {}
@@ -142,7 +142,7 @@ function mappedFields(fields: Fields, set: (value: Json) => Json): Fields {
 }
 
 /**
- * Attributes of properties that are defined like those of Object.fromEntries, because a key can be
- * `__proto__`.
+ * Attributes for Object.defineProperty, which is used instead of an assignment because a key can be
+ * `__proto__`. They are the attributes of an ordinary property.
  */
 const plainProperty = { configurable: true, enumerable: true, writable: true } as const

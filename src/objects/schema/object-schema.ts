@@ -13,7 +13,7 @@ export type ObjectSchema = {
   readonly completeStored?: (object: KubeObject) => KubeObject
   /**
    * Whether new objects are stored without some of their defaults, for example because these depend
-   * on a generated selector. Reads set them.
+   * on a generated selector. These defaults are set when the object is read.
    */
   readonly isDefaultedAgain?: boolean
   /**

@@ -122,8 +122,9 @@ export const isTerminatingCrd = (crd: KubeObject): boolean =>
 export const closedReason = 'InstanceCreationStopped'
 
 /**
- * Whether no request can create objects of a CRD, not even an apply. Before, as in kube-apiserver,
- * an apply can create objects of a terminating CRD.
+ * Whether no request, not even an apply, can create objects of a CRD. This is the case while the
+ * last objects of a terminating CRD are deleted. Earlier during the termination, an apply can still
+ * create objects, as in kube-apiserver.
  */
 export const isClosedCrd = (crd: KubeObject): boolean =>
   itemsOf(fieldsOf(crd['status'])['conditions']).some(

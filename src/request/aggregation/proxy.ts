@@ -136,7 +136,7 @@ async function reached<T>(send: () => Promise<T>): Promise<T> {
 
 const whyOf = (error: FailedCall): string => reasonOf(error)
 
-/** Maximum number of segments that are read. The path of a discovery document has three. */
+/** Maximum number of path segments that are read. The path of a discovery document has three. */
 const SEGMENTS_MAX = 8
 
 /**
@@ -170,7 +170,7 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
   const known = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined
   if (status === NO_CONTENT || status === NOT_MODIFIED || http.method === 'HEAD') {
     body.close()
-    // The length of a response to HEAD, or with status 304, is that of the full response.
+    // In a response to HEAD, or with status 304, Content-Length is the length of the full response.
     const all =
       known === undefined || status === NO_CONTENT
         ? shown

@@ -20,7 +20,8 @@ export type IpRecordsOptions = {
   /** The prefix of all keys. */
   readonly root: Key
   /**
-   * The ranges from the flag: the primary range and, in a dual-stack cluster, the secondary range.
+   * The ranges from `--service-cluster-ip-range`: the primary range and, in a dual-stack cluster,
+   * the secondary range.
    */
   readonly ranges: readonly Cidr[]
   /** Returns a number that increases when the database is replaced by another database. */

@@ -1,7 +1,7 @@
 /**
  * Allocates the cluster IPs of Services through records only, if the MultiCIDRServiceAllocator
- * feature gate is off. The ranges come from the flag, and IPAddress and ServiceCIDR objects are not
- * used.
+ * feature gate is off. The ranges come from `--service-cluster-ip-range`. IPAddress and ServiceCIDR
+ * objects are not used.
  */
 import { contains, formatCidr, formatIp, type Ip, type IpFamily, parseIp } from '../../api/ip.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'

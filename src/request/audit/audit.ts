@@ -83,8 +83,8 @@ export class Audit implements AsyncDisposable {
 }
 
 /**
- * Passes an event to all backends. The failure of a backend that is not strict must not fail
- * requests.
+ * Passes an event to all backends. If a backend that is not strict cannot store the event, the
+ * request continues nevertheless.
  */
 function storeAll(
   backends: readonly AuditBackend[],

@@ -1,7 +1,7 @@
 /**
- * Records one request, starting with its authentication. Collects what the layers report about the
- * request, and stores an event for each stage. The stages are RequestReceived, ResponseStarted for
- * long-running requests, and then ResponseComplete or Panic.
+ * Records one request, starting with its authentication. Collects data while the request is
+ * processed, and stores an event for each audit stage. The audit stages are RequestReceived,
+ * ResponseStarted for long-running requests, and then ResponseComplete or Panic.
  */
 import type { AuditRecorder } from '../../api/audited.ts'
 import type { RequestContext, RequestInfo } from '../../api/context.ts'

@@ -32,7 +32,7 @@ export class BlockingBackend implements AuditBackend {
 
   process(event: AuditEvent, urgency: Urgency): MaybePromise<boolean> {
     const fitting = truncated(event, this.eventBytesMax, this.#reportLost)
-    // As in kube-apiserver, an event that is too large does not fail its request.
+    // As in kube-apiserver, a request continues even if its event is too large to be stored.
     if (fitting === undefined) return true
     return this.#sink.store([fitting], urgency)
   }

@@ -191,7 +191,7 @@ export class CachedFields {
     return made
   }
 
-  /** Returns the annotations of an allowed request that has no other annotations. */
+  /** Returns the annotations of an allowed request: the decision and its reason. */
   allowed(reason: string): Annotations {
     const known = this.#allowed.get(reason)
     if (known !== undefined) return known

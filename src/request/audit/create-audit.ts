@@ -26,7 +26,7 @@ export type AuditEnvironment = {
   readonly log: Log
   /** Maximum memory for all requests together, in bytes. */
   readonly requestBytes: number
-  /** Connects to the webhook. Undefined for direct connections. */
+  /** Opens connections to the webhook. If undefined, the connections are direct. */
   readonly dial?: Dial | undefined
 }
 

@@ -8,7 +8,10 @@ import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { type ModuleLevel, parseLevel, parseModules } from '../../lib/telemetry/verbosity.ts'
 import { ProfilerBusy, type Profiles, type ProfileOptions } from './profiler.ts'
 
-/** Default durations, as in Go. `SECONDS_MAX` is the maximum duration. */
+/**
+ * Default durations of a CPU profile and of a trace, as in Go. `SECONDS_MAX` is the maximum
+ * duration.
+ */
 const CPU_SECONDS = 30
 const TRACE_SECONDS = 1
 /**

@@ -43,9 +43,9 @@ type Problem = {
 }
 
 /**
- * Returns the fraction at which all seats are allocated. The number of allocated seats increases
- * with the fraction. It is linear between two fractions at which a priority level reaches one of
- * its bounds.
+ * Returns the multiple of the target numbers (`fairFraction`) at which all seats are allocated. The
+ * number of allocated seats increases with this multiple. The increase is linear between two
+ * multiples at which a priority level reaches one of its bounds.
  */
 function fractionOf(total: number, { wants, targets, sumAt }: Problem): number {
   const corners = wants.flatMap(({ min, max }, index) => [

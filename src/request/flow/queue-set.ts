@@ -491,7 +491,7 @@ const QUEUES_KEPT = 256
 
 const MS_PER_SECOND = 1000
 
-/** Returns the minimum and the maximum in seat-seconds. */
+/** Returns the smallest and the largest value, converted from seat-milliseconds to seat-seconds. */
 const extremes = (
   values: readonly number[],
 ): { readonly min: number; readonly max: number } | undefined =>

@@ -30,8 +30,8 @@ const DELAY_MS = 5_000
 /** Timeout in milliseconds for an export, including retries. */
 const EXPORT_MS_MAX = 10_000
 /**
- * Size of a batch from which on no more spans are added. By default, gRPC servers reject messages
- * of more than 4 MiB.
+ * A batch that has reached this size accepts no more spans. By default, gRPC servers reject
+ * messages of more than 4 MiB.
  */
 const MESSAGE_BYTES_MAX = 3 << 20
 /**
@@ -46,7 +46,7 @@ export type ExporterOptions = {
   readonly log: Log
   readonly metrics: Metrics
   readonly resource: SpanAttributes
-  /** Connects to the collector. Undefined for direct connections. */
+  /** Opens connections to the collector. If undefined, the connections are direct. */
   readonly dial?: Dial | undefined
   /** Delay before a batch is sent. Absent for OpenTelemetry's default. */
   readonly delayMs?: number

@@ -37,8 +37,8 @@ export async function deleteCollection(
   // All workers take their next object from this iterator.
   const items = page.items.values()
   let hasFailed = false
-  // As in kube-apiserver, a request uses one seat regardless of the number of its workers. Because
-  // of the slices, the workers do not block the event loop.
+  // All workers share these time slices, so that together they do not block the event loop. As in
+  // kube-apiserver, the request uses one seat, regardless of the number of its workers.
   const slices = new Slices()
   const deleteRest = async (): Promise<void> => {
     for (const { key, createRevision } of items) {

@@ -81,7 +81,10 @@ const listOperation = (
   unread: () => undecodable(items),
 })
 
-/** If an object cannot be decoded, throws the error that the list itself would return. */
+/**
+ * If an object of the page cannot be decoded, throws the same error that a list request would
+ * return.
+ */
 export function refuseUndecodable(
   request: ResourceRequest,
   access: ReadAccess,
@@ -111,8 +114,8 @@ function undecodable(items: readonly Item[]): UnreadableObject[] {
 }
 
 /**
- * Adds the memory that the objects use until they are sent. Cached objects do not count, because
- * they remain in memory anyway.
+ * Sets `heldBytes` of the response body, the memory that the listed objects use until they are
+ * sent. Cached objects do not count, because they remain in memory anyway.
  */
 function holding(response: ApiResponse, { ownBytes: heldBytes }: ListResult): ApiResponse {
   if (heldBytes === undefined || !('body' in response) || !('chunks' in response.body))
@@ -210,7 +213,7 @@ function readOptions(query: URLSearchParams): RequestedOptions {
 
 /**
  * Builds the metadata of a list. If there is a selector, the number of remaining items is unknown.
- * Continue tokens are relative to `folder`.
+ * Keys in continue tokens are relative to `folder`, the prefix of all listed keys.
  */
 function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Fields {
   const last = page.items.at(-1)

@@ -103,7 +103,7 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
         continue
       }
       if (socket.write(piece)) continue
-      // The client reads slowly, and not enough memory is available for the piece.
+      // The client reads slowly, and not enough memory is available for the unsent frames.
       if (!hold(piece.length)) return void socket.destroy()
       stalling = setTimeout(() => socket.destroy(), STALL_MS_MAX).unref()
       return void socket.once('drain', go)

@@ -29,7 +29,7 @@ import { identity, type Transformer } from '../../storage/transform.ts'
 export type EncryptionSetUp = AsyncDisposable & {
   readonly transformer: Transformer
   readonly checks: readonly HealthCheck[]
-  /** Checks whether the file has changed. Undefined if the file is not reloaded. */
+  /** Checks whether the configuration file has changed. Undefined if the file is not reloaded. */
   readonly reloader: { readonly check: () => Promise<void> } | undefined
   /**
    * Registers a listener that is called after the encryption providers were replaced. Its argument

@@ -18,7 +18,7 @@ export class ProviderList implements Transformer {
   readonly #first: Provider
   readonly #nowMs: (() => number) | undefined
   readonly #countSealed: CountTransformation | undefined
-  /** Counters by the index of the provider. */
+  /** Functions that count decryptions, by the index of the provider. */
   readonly #countOpened: readonly CountTransformation[]
 
   constructor(providers: Providers, meter?: TransformationMeter) {

@@ -33,7 +33,9 @@ import {
 const PRECISION_MAX = 1000
 
 type Clause = { readonly verb: string; readonly precision: number }
-/** A part of a format. Formatting stops at the first error. */
+/**
+ * A part of a format: literal text, a clause such as `%d`, or the error at which formatting stops.
+ */
 type Piece = string | Clause | CelError
 
 export function formatText(format: string, args: ListValue, meter: Meter): Result {
@@ -78,8 +80,8 @@ export function checkFormat(call: Call, list: ListExpr, checked: CheckedExpressi
 }
 
 /**
- * Returns the argument whose type is not valid for the clause. With `%s`, this also applies to the
- * elements of list and map literals.
+ * Returns the argument, or a part of it, if its type is not valid for the format verb. With `%s`,
+ * the elements of list and map literals are also checked.
  */
 function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr | undefined {
   const type = checked.typeOf(expr)

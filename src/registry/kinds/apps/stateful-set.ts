@@ -197,8 +197,8 @@ function onlyChangeable(before: Fields): Rule {
 }
 
 /**
- * Sets the default of maxUnavailable if the gate is on. The other defaults are defined in
- * type-defaults.ts.
+ * Sets the default of maxUnavailable if the feature gate MaxUnavailableStatefulSet is on. The other
+ * defaults are defined in type-defaults.ts.
  */
 function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   if (!gates.isOn('MaxUnavailableStatefulSet')) return object

@@ -144,7 +144,10 @@ const metric: Rule = (value, path, check) => {
   }
 }
 
-/** Rule for minReplicas and maxReplicas. Zero is allowed only with the gate. */
+/**
+ * Rule for minReplicas and maxReplicas. minReplicas can be zero only if the feature gate
+ * HPAScaleToZero is on.
+ */
 const replicas: Rule = (value, path, { faults, gates }) => {
   const { minReplicas, maxReplicas } = fieldsOf(value)
   const [min, max] = [numberOf(minReplicas), numberOf(maxReplicas)]

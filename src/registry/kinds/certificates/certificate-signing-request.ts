@@ -165,7 +165,7 @@ function validateRest(object: KubeObject, mayBeLegacy: boolean): FieldFault[] {
   ]
 }
 
-/** Number of characters that an error shows of a request that is too long. */
+/** Maximum number of characters of a request that an error message shows. */
 const SHOWN_CHARACTERS_MAX = 1024
 
 function validateRequest(request: Fields[string]): FieldFault[] {

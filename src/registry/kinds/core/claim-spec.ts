@@ -52,7 +52,7 @@ export const attributesClassGate = 'VolumeAttributesClass'
 
 /**
  * Returns the gates for an update. If the stored claim has an attributes class, the class is
- * validated even if the gate is off.
+ * validated even if the feature gate VolumeAttributesClass is off.
  */
 export const attributesGates = (gates: Gates, before: Fields): Gates => ({
   isOn: (name) =>

@@ -141,8 +141,8 @@ const addresses: Rule = (value, path, check) => {
 export const nodeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], takesStatus: 'create' },
   selectableFields: nodeFields,
-  // If the gate is off, only a create drops status.features. Updates of the status can still set
-  // this field.
+  // If the feature gate SupplementalGroupsPolicy is off, only a create drops status.features.
+  // Updates of the status can still set this field.
   prepareCreate: (object, _writer, gates) => {
     const { status } = object
     if (!isFields(status) || gates.isOn('SupplementalGroupsPolicy')) return object

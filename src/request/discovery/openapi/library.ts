@@ -40,13 +40,13 @@ const LINGER_MS = 2 * 60_000
  */
 const CUSTOM_FORM = 2
 
-/** Identifies a state of a document. */
+/** Identifies a version of a document by a hash and the time of the last change. */
 type Edition = { readonly hash: string; readonly modifiedMs: number }
 
 /** A document, with the encodings that clients have requested. */
 export class CachedDocument {
   readonly json: Buffer
-  /** The edition, which all encodings share. */
+  /** The hash and the time of the last change, which are the same for all encodings. */
   readonly edition: Edition
   #protobuf: Promise<Buffer> | undefined
   #gzipped: Promise<Buffer> | undefined
@@ -85,7 +85,10 @@ type MakeOptions = {
   readonly definitions: DefinitionSource
   /** Whether any of the resources is built in. */
   readonly isBuiltIn: boolean
-  /** Edition of the document. If undefined, its hash is computed from the bytes of the document. */
+  /**
+   * Hash and modification time of the document. If undefined, the hash is computed from the bytes
+   * of the document.
+   */
   readonly edition: Edition | undefined
 }
 
@@ -162,8 +165,9 @@ export class OpenApiLibrary {
   }
 
   /**
-   * Returns the edition of a document, or undefined if the document does not exist. To compute the
-   * edition, documents of built-in groups are generated, but those of custom resources are not.
+   * Returns the hash and the modification time of a document, or undefined if the document does not
+   * exist. To compute them, documents of built-in groups are generated, but those of custom
+   * resources are not.
    */
   async edition(key: string): Promise<Edition | undefined> {
     const [root, first, version] = key.split('/', 3)
@@ -403,5 +407,5 @@ const keyOf = (group: string, version?: string): string => {
   return version === undefined ? root : `${root}/${version}`
 }
 
-/** Replaces the list of a group's resources for documents that do not depend on a group. */
+/** Used instead of the resource list of a group, for documents that do not belong to a group. */
 const noGroup: Group = []

@@ -16,8 +16,8 @@ import type { Body, Representation } from './representation.ts'
 export type Auditing = { readonly audit: AuditRecorder; readonly hold: (bytes: number) => void }
 
 /**
- * Returns a representation that also records the objects for the audit log. `json` is the same
- * representation as compact JSON.
+ * Returns a representation that also passes the objects to the audit log. `json` represents the
+ * same objects as compact JSON.
  */
 export const audited = (
   shown: Representation,
@@ -47,9 +47,9 @@ export const audited = (
 })
 
 /**
- * Records an object. Memory is reserved only for additional copies, because the bytes are shared
- * with the cache or the response. Even if the response is serialized in slices, memory is reserved
- * only once.
+ * Passes an object to the audit log. Memory is reserved only for the copies that the audit log
+ * makes, because the JSON itself is shared with the cache or the response. With `once`, memory is
+ * reserved only once, even if the response is serialized in slices.
  */
 function record(json: Body, { audit, hold }: Auditing): void {
   assert(Buffer.isBuffer(json), 'compact JSON of an object is made at once')

@@ -50,7 +50,8 @@ test('the watch event of a write reuses the protobuf message that was encoded fo
   const item = itemOf(object)
   assert.equal(forms.message(item), answered)
   assert.deepEqual(forms.message(item), answered)
-  // The message was already used for one event, so another event gets a new message.
+  // The cached protobuf message was already used for one event, so another event gets a new
+  // message.
   assert.notEqual(forms.message(itemOf(object)), answered)
 })
 

@@ -76,14 +76,14 @@ export class ResourceForms {
     return this.#messages.of(item)
   }
 
-  /** Encodes and caches the message before it is requested. */
+  /** Encodes the protobuf message of an item, and caches it before it is requested. */
   readonly makeMessage = (item: Item): void => {
     this.#messages.of(item)
   }
 
   /**
-   * Returns the message of an object that was just written. If clients have requested messages of
-   * the resource before, the message is cached for the watch event of the write.
+   * Returns the protobuf message of an object that was just written. If clients have requested such
+   * messages of the resource before, the message is cached for the watch event of the write.
    */
   readonly writtenMessage = (object: KubeObject): Buffer => {
     const message = encodeItem(object, this.resource.shape.struct)

@@ -47,8 +47,8 @@ export type AskAboutAccess = (
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
 /**
- * Creates the review. `hasSelectors` is whether the feature gate AuthorizeWithSelectors is on. If
- * the gate is off, selectors are removed from the review and from the response.
+ * Creates the review. `hasSelectors` states whether the feature gate AuthorizeWithSelectors is on.
+ * If it is off, selectors are removed from the review and from the response.
  */
 export type AccessReviewOptions = {
   readonly askAboutAccess: AskAboutAccess

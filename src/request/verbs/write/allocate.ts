@@ -58,8 +58,8 @@ export class HeldAllocation {
   }
 
   /**
-   * Must be called just before the object is stored. If the outcome of a write is unknown before
-   * this call, it is a write by an admission plugin. The object itself has then certainly not been
+   * Must be called just before the object is stored. Before this call, only a write by an admission
+   * plugin can have an unknown outcome. In that case, the object itself has certainly not been
    * stored.
    */
   offer(): void {

@@ -30,7 +30,7 @@ const httpGet: Rule = fields({
 
 /**
  * Rule for a sleep action. Its duration must not exceed the grace period, and can be zero only if
- * the gate is on.
+ * the feature gate PodLifecycleSleepActionAllowZero is on.
  */
 const sleep: PodRule = (value, path, { faults, gates, spec }) => {
   const seconds = numberOf(fieldsOf(value)['seconds'])

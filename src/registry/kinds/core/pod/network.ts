@@ -23,8 +23,9 @@ export const hostAliases: Rule = each(
 )
 
 /**
- * Rule for a DNS search path, which can end with a dot. If the gate is on, the path can also
- * consist of a single dot, and its labels can contain underscores.
+ * Rule for a DNS search path, which can end with a dot. If the feature gate
+ * RelaxedDNSSearchValidation is on, the path can also consist of a single dot, and its labels can
+ * contain underscores.
  */
 const searchPath: PodRule = (value, path, { faults, gates }) => {
   const search = textOf(value)

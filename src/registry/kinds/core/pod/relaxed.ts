@@ -50,8 +50,8 @@ export function relaxedBy(gates: Gates, { metadata, spec }: PodTemplateSpec): Ga
 }
 
 /**
- * Whether the stored Pod has an invalid deletion cost. Such a value can be stored while the gate is
- * off, and does not prevent updates.
+ * Whether the stored Pod has an invalid deletion cost. Such a value can be stored while the feature
+ * gate PodDeletionCost is off, and does not prevent updates.
  */
 function hasOddCost({ annotations }: Fields): boolean {
   const cost = fieldsOf(annotations)[deletionCost]
