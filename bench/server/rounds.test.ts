@@ -38,7 +38,7 @@ test('a difference within the spread of the rounds is not a regression', () => {
   assert.ok(!isRegression(ratios.map((ratio) => quiet(100, 100 * ratio))))
 })
 
-test('a round is disturbed if the host or other processes took CPU time during either turn', () => {
+test('a round is disturbed if the host or other processes took CPU time while either server was measured', () => {
   const turn = { cpuMicros: 10, stolen: 0, others: 0.05 }
   const isDisturbed = (before: Disturbance, after: Disturbance): boolean =>
     roundOf({ before: { ...turn, ...before }, after: { ...turn, ...after } }).isDisturbed

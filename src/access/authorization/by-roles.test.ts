@@ -68,7 +68,7 @@ test('the rights of a user with large roles are collected in slices, between whi
   assert.ok(turns >= 5, `${turns} ticks`)
 })
 
-test('collecting the rights of a user with large roles reserves memory, and ends with the request', async () => {
+test('collecting the rights of a user with large roles reserves memory, and stops when the request ends', async () => {
   let reserved = 0
   const reserve = (bytes: number): void => void (reserved += bytes)
   await rightsOf(indexOf([may(['a'])]), { reserve })

@@ -31,7 +31,7 @@ test('for a request in a namespace, the suggested commands create a Role and a R
   )
 })
 
-test('for a request for a subresource of a named object, the commands grant access to this subresource of this object only', () => {
+test('for a request for a subresource of a named object, the suggested commands grant access to this subresource of this object only', () => {
   const scale = { group: 'apps', plural: 'deployments', subresource: 'scale', name: 'web' }
   const [role] = grantCommands(
     userOf('alice'),
@@ -53,7 +53,7 @@ test('the subject of the binding for a service account is a ServiceAccount, not 
   )
 })
 
-test('for a request for a path, the commands create a ClusterRole', () => {
+test('for a request for a path, the suggested commands create a ClusterRole', () => {
   const [role] = grantCommands(userOf('alice'), { kind: 'path', verb: 'get', path: '/metrics' })
   assert.equal(
     role,
@@ -61,7 +61,7 @@ test('for a request for a path, the commands create a ClusterRole', () => {
   )
 })
 
-test('names are quoted for the shell', () => {
+test('names in the suggested commands are quoted for the shell', () => {
   const [role, binding] = grantCommands(userOf("o'neil; rm -rf ~"), resource({ name: '$HOME' }))
   assert.match(role ?? '', /create clusterrole o-neil-rm-rf-get-pods .* --resource-name='\$HOME'$/)
   assert.match(binding ?? '', / --user='o'\\''neil; rm -rf ~'$/)

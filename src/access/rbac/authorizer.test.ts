@@ -197,7 +197,7 @@ test('a request must be covered by a single rule', () => {
   assert.ok(!verdictOf([may('get', 'pods'), may('list', 'services')], asks('list', 'pods')))
 })
 
-test('the reason names the binding, the role and the first matching subject', () => {
+test('the reason of a decision names the binding, the role and the first matching subject', () => {
   const index = new RoleIndex()
   role(index, '/view', may('get', 'pods'))
   role(index, 'n/edit', may('update', 'pods'))

@@ -26,7 +26,7 @@ const read = (...gates: readonly string[]): KubeObject[] =>
     resource,
   }))
 
-test('objects and rules that depend on a feature gate are included only if the gate is enabled', () => {
+test('objects and rules that depend on a feature gate are in the bootstrap policy only if the gate is enabled', () => {
   const names = (...gates: readonly string[]): string[] =>
     read(...gates).map(({ resource, metadata: { namespace, name } }) =>
       [textOf(resource), namespace, name].join(' '),
@@ -51,7 +51,7 @@ test('objects and rules that depend on a feature gate are included only if the g
   ])
 })
 
-test('the labels, selectors and subjects in the policy text are parsed', () => {
+test('the labels, selectors and subjects in the text of the bootstrap policy are parsed', () => {
   const role = read('Two')[1]
   assert.deepEqual(role?.metadata, {
     name: 'c',

@@ -22,7 +22,7 @@ const selects = (...values: readonly string[]) => ({
   clusterRoleSelectors: values.map((value) => ({ matchLabels: { x: value } })),
 })
 
-test('an object that contains everything required is not changed, and additions by users are kept', async () => {
+test('a default role or binding that contains everything required is not changed, so additions by users are kept', async () => {
   const metadata = { ...role.metadata, uid: 'u', labels: { a: 'b', more: 'm' } }
   const rules = [...role.rules, { verbs: ['*'], apiGroups: ['x'], resources: ['y'] }]
   assert.deepEqual(await reconcile({ ...role, metadata, rules }, role), { operation: 'none' })

@@ -55,7 +55,7 @@ const validated = (expression: string): Fields => ({
   validations: [{ expression }],
 })
 
-test('a policy variable is evaluated only if it is used, and its error lists the chain of variables', async () => {
+test('a policy variable is evaluated only if it is used, and an error in a variable lists the chain of variables', async () => {
   assert.equal(await messageOf(validated("true || variables.bad == 'x'")), '')
   assert.equal(await messageOf(validated('variables.none == null')), '')
   assert.equal(

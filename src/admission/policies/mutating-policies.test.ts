@@ -101,7 +101,7 @@ test('apply configurations and JSON patches are applied in the order of the muta
   assert.deepEqual(await dataAfter(plugin), { a: '1', b: '1b', c: '1bc', d: '1bcd' })
 })
 
-test('list items that the mutation does not contain are kept if the list has keys, and defaults are set again', async () => {
+test('a mutation keeps list items that it does not contain if the list has keys, and defaults are set again', async () => {
   const plugin = one(
     apply(
       'Object{spec: Object.spec{containers: [Object.spec.containers{name: "s", image: "x:1"}]}}',

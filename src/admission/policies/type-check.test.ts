@@ -62,7 +62,7 @@ test('the type check of long expressions is divided into slices, between which t
 const ruleOf = (rule: object): Fields => ({ operations: ['*'], ...rule })
 const many = (prefix: string): string[] => Array.from({ length: 500 }, (_, at) => `${prefix}${at}`)
 
-test('a rule with many groups, versions and resources is matched with the served resources', async () => {
+test('a rule with many groups, versions and resources is compared with the served resources', async () => {
   const rule = ruleOf({
     apiGroups: [...many('g'), 'apps', ...many('g')],
     apiVersions: [...many('v'), 'v1'],

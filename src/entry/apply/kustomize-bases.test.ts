@@ -13,7 +13,7 @@ function write(folder: string, text: string): void {
   writeFileSync(join(root, folder, 'kustomization.yaml'), text)
 }
 
-test('the folders of a kustomization are found through other kustomizations', async () => {
+test('the folders that a kustomization uses are found, including those that it uses through other kustomizations', async () => {
   write(
     'dev',
     'resources: [../base, web.yaml, "https://example.com/web"]\ncomponents: [../debug]\n',

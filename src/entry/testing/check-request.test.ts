@@ -33,7 +33,7 @@ test('an error names the invalid field of a user', () => {
     assert.throws(() => checkUser(given, 'user'), { name: 'TypeError', message })
 })
 
-test('manifests are a path, a text or objects', () => {
+test('manifests can be given as a path, a text or objects', () => {
   assert.equal(sourceOf({ path: '/config' }), '/config')
   assert.equal(sourceOf({ text: 'kind: A' }), 'kind: A\n')
   assert.deepEqual(sourceOf({ objects: [{ kind: 'A' }] }), [{ kind: 'A' }])

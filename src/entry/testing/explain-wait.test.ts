@@ -111,7 +111,7 @@ test('if it is not known which objects the condition reads, the last requests fo
   assert.deepEqual(explain([]), ['no writes or refused requests'])
 })
 
-test('the target of a path is an object or a list', () => {
+test('the path of a request is converted to the object or the list that it refers to', () => {
   assert.deepEqual(targetOfPath(path), target)
   assert.deepEqual(targetOfPath('/api/v1/namespaces/default/configmaps?limit=1'), {
     ...target,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PackedBytes } from './packed-bytes.ts'
 
-test('pieces share blocks of memory, and their contents do not change', () => {
+test('packed byte strings share blocks of memory, and their contents do not change', () => {
   const packed = new PackedBytes()
   const texts = Array.from({ length: 3000 }, (_, at) => `"field-${at}":`)
   const pieces = texts.map((text) => packed.put(Buffer.from(text)))
@@ -15,7 +15,7 @@ test('pieces share blocks of memory, and their contents do not change', () => {
   assert.ok(held < bytes + (16 << 10) + 1000, `${held} bytes are held for ${bytes}`)
 })
 
-test('a returned piece of any length is a copy', () => {
+test('a packed byte string of any length is a copy of the given bytes', () => {
   const packed = new PackedBytes()
   const given = Buffer.from('given')
   const piece = packed.put(given)

@@ -42,7 +42,7 @@ test('the budgets for requests and the cache leave memory for the program', () =
   }
 })
 
-test('configured limits take precedence', () => {
+test('configured memory limits take precedence over computed ones', () => {
   const plan = planMemory({ ...given, requestBytesMax: 20 * MIB, cacheBytesMax: 30 * MIB })
   assert.deepEqual([plan.requestBytes, plan.cacheBytes], [20 * MIB, 30 * MIB])
 })

@@ -97,7 +97,7 @@ test('when a client disconnects during a write, the callback is called once', as
   assert.deepEqual([reported, exchange.isWriting], [1, false])
 })
 
-test('the progress of a long response grows while a slow client reads it', async () => {
+test('the reported progress of a long response grows while a slow client reads the response', async () => {
   const { socket, exchange } = begin(1024 * 1024)
   exchange.end([Buffer.alloc(1024 * 1024)])
   assert.ok(exchange.isAnswered)

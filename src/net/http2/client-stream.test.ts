@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ClientStream } from './client-stream.ts'
 import { CODE } from './protocol.ts'
 
-test('a stream that the peer ended while it was paused calls onClose once when it is canceled', () => {
+test('if the peer ends a paused stream, canceling the stream calls onClose exactly once', () => {
   const closed: number[] = []
   const data: string[] = []
   const owner = {

@@ -104,7 +104,7 @@ for (const [what, hex] of broken) {
   })
 }
 
-test('a block that exceeds the limit is decoded to its end, but its remaining fields are omitted', () => {
+test('a header block that exceeds the limit is decoded to its end, but its remaining fields are omitted', () => {
   const decoder = new HpackDecoder(new HeaderMemory())
   const fields: HeaderField[] = []
   const entry = Buffer.from('4001610162', 'hex')
@@ -127,7 +127,7 @@ test('decoding arbitrary bytes as Huffman codes never writes out of bounds', () 
   )
 })
 
-test('the decoder decodes all blocks of the encoder, even if blocks are repeated', () => {
+test('the decoder decodes all header blocks of the encoder, even if blocks are repeated', () => {
   const name = fc.stringMatching(/^[a-z][a-z-]{0,40}$/)
   const value = fc.stringMatching(/^[!-~]{0,300}$/)
   const head = fc.array(

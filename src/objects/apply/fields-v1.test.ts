@@ -77,7 +77,7 @@ test('an operation that changes nothing returns the given set itself', () => {
   assert.equal(difference(set, parse('{"f:x":{},"f:b":{"f:d":{}}}')), set)
 })
 
-test('elements are sorted: field names in byte order, then keys, values and indexes', () => {
+test('the elements of a field set are sorted: field names in byte order, then keys, values and indexes', () => {
   const cases = [
     ['{"f:b":{},"f:a":{}}', '{"f:a":{},"f:b":{}}'],
     [

@@ -43,7 +43,7 @@ test('restoring an object from a JSON tree has the same result as decoding the t
 const replicasOf = (literal: string): unknown =>
   restore(`{"spec":{"replicas":${literal}}}`).value['spec']
 
-test("integers are converted as in Go's converter", () => {
+test('integers are converted as in the function FromUnstructured of Kubernetes', () => {
   assert.deepEqual(replicasOf('2.0'), { replicas: 2 })
   assert.deepEqual(replicasOf('4294967299'), { replicas: 3 })
   assert.deepEqual(replicasOf('null'), {})

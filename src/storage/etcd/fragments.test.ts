@@ -30,7 +30,7 @@ test('fragments are joined and returned when the last one has arrived', () => {
   deepEqual(revisions(fragments.add({ fragment: false, events: [event(8)] }, 10)), [8])
 })
 
-test('above the size limit, complete revisions are returned and the last revision is retained', () => {
+test('if the fragments exceed the size limit, complete revisions are returned and the last revision is retained', () => {
   const fragments = new Fragments(15)
   equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
   deepEqual(

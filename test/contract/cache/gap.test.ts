@@ -49,7 +49,7 @@ test('after missed events, watchers are closed, reads are correct, and watches r
   resumed.close()
 })
 
-test('a cache that differs from the database is detected and reloads the resource', async () => {
+test('if the cache differs from the database, this is detected and the resource is reloaded', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.store.create(key('a'), encode('a', '1'))

@@ -47,7 +47,7 @@ test("a token that the signer signs can be verified with the signer's keys", asy
   )
 })
 
-test('a server that starts before its signer waits for it', async () => {
+test('a server that starts before its signer waits for the signer', async () => {
   await using parts = await start()
   const starting = parts.signer.start()
   await new Promise((resolve) => void setTimeout(resolve, 200))

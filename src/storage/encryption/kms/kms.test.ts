@@ -204,7 +204,7 @@ describe('the KMS v2 provider encrypts and decrypts values', () => {
     )
   })
 
-  test('a value is corrupt if the plugin has lost its key', async () => {
+  test('a value is reported as corrupt if the plugin has lost the key of the value', async () => {
     const keys = new PluginKeys()
     await using server = new KmsPluginServer(socket(), keys)
     await server.start()
