@@ -65,7 +65,7 @@ const bin = install(folder)
 const program = join(bin, 'keelson')
 const { url, kubeconfig } = await start(program, folder)
 appendFileSync(variable('GITHUB_OUTPUT'), `url=${url}\nkubeconfig=${kubeconfig}\n`)
-// The libraries for Go and Python run the command in KEELSON.
+// The libraries for Go and Python run the command in the environment variable KEELSON.
 appendFileSync(variable('GITHUB_ENV'), `KUBECONFIG=${kubeconfig}\nKEELSON=${program}\n`)
 appendFileSync(variable('GITHUB_PATH'), `${bin}\n`)
 console.log(`Keelson serves at ${url}`)

@@ -19,8 +19,8 @@ const root = join(import.meta.dirname, '..')
 const entry = 'main'
 
 /**
- * Programs that run in separate threads and processes. The program that starts them loads them by
- * name from its own folder.
+ * Programs that run in separate threads and processes. The main program loads them by name from its
+ * own folder.
  */
 export const workers = {
   'etcd-stand-in': 'entry/envtest/etcd-stand-in.ts',

@@ -2,9 +2,9 @@
  * Writes src/registry/catalogue/. The types are generated from the source of the pinned version of
  * Kubernetes (test/support/tools/kubernetes), and the table of resources from recorded responses of
  * kube-apiserver (test/recorded/golden). Run by hand when the pinned version changes, not at build
- * time; the output is reviewed and committed. src/objects/schema/read-types.ts explains its syntax.
- * apidiscovery.ts, unserved.ts and the feature gates of fields (`gate=`) in all files are written
- * by hand.
+ * time; the output is reviewed and committed. src/objects/schema/read-types.ts explains the syntax
+ * of the files. apidiscovery.ts, unserved.ts and the feature gates of fields (`gate=`) in all files
+ * are written by hand.
  *
  * Also reports differences between the feature gates of that version and src/api/gate-table.ts.
  *

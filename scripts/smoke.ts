@@ -1,7 +1,7 @@
 /**
- * Installs the npm package and checks that its program starts and serves requests. It needs only
- * Node and npm, so that it runs on every platform. The argument is the package, or a folder that
- * contains it. The default is .cache/release.
+ * Installs the npm package and checks that its program starts and serves requests. This script
+ * needs only Node and npm, so that it runs on every platform. The argument is the package, or a
+ * folder that contains it. The default is .cache/release.
  */
 import { type ChildProcess, execFileSync, execSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

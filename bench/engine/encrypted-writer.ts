@@ -24,8 +24,8 @@ export type EncryptedWriterOptions = {
 }
 
 /**
- * A message of the writer: an acknowledged transaction (`atMs` is a Unix time), or the summary of
- * the whole run.
+ * A message that the writer sends: either an acknowledged transaction (`atMs` is the time of the
+ * acknowledgment, as a Unix time), or a summary of the whole run.
  */
 export type WriterMessage =
   | { readonly revision: number; readonly atMs: number }

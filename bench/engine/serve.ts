@@ -36,7 +36,7 @@ async function fill(plain: PlainCache): Promise<void> {
 
 /**
  * Measures a list from the call until all bytes are ready to be written, in chunks of the size that
- * a socket accepts. Also measures the length of the list.
+ * a socket accepts. Also reports the length of the list in megabytes.
  */
 async function benchList(plain: PlainCache): Promise<Figure> {
   const reader = plain.reader('list')
@@ -99,7 +99,9 @@ async function benchWatch(plain: PlainCache, endpoint: string, seconds: number):
   }
 }
 
-/** Returns the CPU time that this process uses while another process writes to the resource. */
+/**
+ * Returns the CPU time that this process uses while another process writes to the watched resource.
+ */
 async function load(
   endpoint: string,
   seconds: number,

@@ -1,7 +1,6 @@
 /**
- * `npm run bench -- --reference`: compares Keelson, kube-apiserver and bare etcd in
- * one run. Each server has its own etcd. The results are ratios: rate to rate, and CPU time to CPU
- * time.
+ * `npm run bench -- --reference`: compares Keelson, kube-apiserver and bare etcd in one run. Each
+ * server has its own etcd. The results are ratios of rates and ratios of CPU times.
  */
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { startReference } from '../../test/support/harness/reference.ts'

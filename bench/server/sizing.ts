@@ -94,7 +94,7 @@ async function warmUp(target: Target): Promise<void> {
   await open(WARM_UP_REQUESTS, () => client.ask({ path: smallPath }))
 }
 
-/** Starts something `count` times, and waits until all have been started. */
+/** Calls `start` `count` times, with limited concurrency, and waits until all calls have ended. */
 async function open(count: number, start: (at: number) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < count; at += AT_ONCE) {
     const size = Math.min(AT_ONCE, count - at)

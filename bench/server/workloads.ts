@@ -404,8 +404,8 @@ const WATCHERS = 200
 const WATCH_SECONDS = 12
 const WRITE_SECONDS = 10
 /**
- * Wait before the writes begin, so that all watches have started. Together with this wait, the
- * writes take less time than the watches.
+ * Wait before the writes begin, so that all watches have started. The watches last longer than this
+ * wait and the writes together.
  */
 const WATCH_START_MS = 1500
 /**

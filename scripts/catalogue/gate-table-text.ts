@@ -9,7 +9,7 @@ type Range = { readonly first: number; readonly last: number; readonly history: 
 
 type History = readonly GateStage[]
 
-/** Returns the file. `releases` are in ascending order. */
+/** Returns the text of the generated file. `releases` are in ascending order. */
 export function gateTableText(releases: readonly ReleaseFacts[]): string {
   const histories = new Map<string, Map<number, History>>()
   for (const { minor, gates } of releases) {

@@ -70,7 +70,7 @@ function lifecycleText(events: ReadonlyMap<string, string>): string {
 /** Returns the minor version in Go source such as `1, 34`. */
 const minorOf = (value: string): number => Number(value.split(', ')[1])
 
-/** Returns the file. `releases` are in ascending order. */
+/** Returns the text of the generated file. `releases` are in ascending order. */
 export function lifecycleTableText(
   releases: readonly { readonly minor: number; readonly lifecycles: Lifecycles }[],
 ): string {

@@ -23,8 +23,9 @@ const ownForms = new Set([
 ])
 
 /**
- * Kinds that are left out: lists, and kinds without a protobuf encoding. The lists of discovery are
- * included, because their protobuf encoding is derived from these types.
+ * Kinds that are left out: lists, and kinds without a protobuf encoding. APIGroupList and
+ * APIResourceList are included, because the protobuf encoding of discovery is derived from the
+ * generated types.
  */
 const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 

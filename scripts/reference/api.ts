@@ -77,8 +77,8 @@ async function readTypes(resources: readonly Resource[]): Promise<TypesById> {
 }
 
 /**
- * Returns a type. The name of its definition ends with the package, the version and the name of the
- * type.
+ * Converts a definition of an OpenAPI document to a type. The definition's name (`id`) ends with
+ * the package, the version and the name of the type.
  */
 function typeOf(id: string, schema: Fields): ApiType {
   const [name = '', version = '', family = ''] = id.split('.').toReversed()

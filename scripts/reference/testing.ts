@@ -34,7 +34,7 @@ export function testingPage(): Page {
   )
 }
 
-/** Returns the exports of the index, with the files that declare them. */
+/** Returns the exports of the package's index.ts, with the files that declare them. */
 function exportedNames(): readonly { readonly name: string; readonly file: string }[] {
   const exports = readFileSync(index, 'utf8').matchAll(
     /^export (?:type )?\{ ([^}]+) \} from '([^']+)'/gm,

@@ -1,6 +1,6 @@
 /**
- * Generates docs/reference/measurements.md, which lists all claims by area, the stored runs and the
- * verdicts on texts.
+ * Generates docs/reference/measurements.md, which lists all claims by area, the stored runs, and
+ * how readers judged samples of texts.
  */
 import {
   type Figure,

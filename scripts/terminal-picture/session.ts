@@ -15,7 +15,7 @@ const CTRL_C = '\u0003'
 export type SessionOptions = {
   /** An empty folder. */
   readonly folder: string
-  /** The program of Keelson, of which npx runs an installed copy. */
+  /** Path of the Keelson program that `npx keelson` runs. */
   readonly program: string
 }
 

@@ -140,8 +140,8 @@ class Run {
       try {
         await this.#writeOnce(name, revision)
       } catch (error) {
-        // The server is down, or was stopped before it responded. Until the next write, both states
-        // are possible.
+        // The server is down, or was stopped before it responded. Until the next write, the object
+        // can have the state before or after this write.
         this.#counts.failedWrites++
         const isContradicted =
           error instanceof ApiException && (error.code === 404 || error.code === 409)

@@ -161,8 +161,8 @@ const isOwnedByServer = (place: string): boolean =>
   / kube-system\/(apiserver-|leader-election-controller$)|\/leasecandidates /.test(place)
 
 /**
- * Leaves out the status of resources that kube-apiserver itself updates, because such a difference
- * does not concern storage.
+ * Leaves out the status of resources that kube-apiserver itself updates, because a difference in
+ * this status does not concern storage.
  */
 function comparable(place: string, object: Fields | undefined): unknown {
   if (object === undefined || !/\/(customresourcedefinitions|apiservices|flowschemas) /.test(place))

@@ -134,7 +134,7 @@ test('the etcd substitute describes itself, and kube-apiserver prints its flags 
   assert.match(version, /^This is not etcd, but its stand-in beside Keelson/)
   const { stdout: help } = await run(join(assets, 'kube-apiserver'), ['--help'])
   assert.match(help, /^ {2}--etcd-servers/m)
-  // envtest treats a server without this flag as a recent version.
+  // envtest treats a server without the flag --insecure-port as a recent version.
   assert.doesNotMatch(help, /^\s*--insecure-port\b/m)
   assert.match(
     (await run(join(assets, 'kube-apiserver'), ['--version'])).stdout,

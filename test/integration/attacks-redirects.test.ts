@@ -186,7 +186,8 @@ test('attack: a redirect by a kubelet is not followed, neither for logs nor for 
   for (const path of [`${pod}/log`, '/api/v1/nodes/n/proxy/301', '/api/v1/nodes/n/proxy/307']) {
     const { status, headers } = await client.call({ path })
     assert.notEqual(status, 200, path)
-    // The client may receive the location. If it follows the redirect, it uses its own credentials.
+    // The response to the client may contain the redirect's location. A client that follows the
+    // redirect uses its own credentials.
     if (headers['location'] !== undefined) assert.equal(headers['location'], `${elsewhere}/lured`)
   }
   assert.deepEqual(lured, [])

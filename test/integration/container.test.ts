@@ -17,13 +17,16 @@ import { findOnPath } from '../support/harness/packed.ts'
 const root = join(import.meta.dirname, '..', '..')
 const page = readFileSync(join(root, 'docs', 'operate.md'), 'utf8')
 const COMMAND_MS_MAX = 300_000
-/** Maximum difference between the size of the image and the size on the page. */
+/** Maximum difference between the size of the image and the size in docs/operate.md. */
 const SIZE_DIFFERENCE_MB = 10
 /** The user ID in deploy/Containerfile. */
 const USER_ID = 65_532
 const run = promisify(execFile)
 
-/** A folder in which the commands of the page work, with a podman that stores everything there. */
+/**
+ * A folder in which the commands of docs/operate.md run, with a podman that stores all of its data
+ * in this folder.
+ */
 class Workplace implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'keelson-container-'))
   readonly #env: NodeJS.ProcessEnv

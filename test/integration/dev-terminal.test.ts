@@ -1,4 +1,7 @@
-/** Tests the output of `keelson dev` on a terminal. test/integration/dev.test.ts tests pipes. */
+/**
+ * Tests the output of `keelson dev` on a terminal. test/integration/dev.test.ts tests its output to
+ * pipes.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** Tests creates with names that large objects have. */
+/** Tests creates whose names belong to existing large objects. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startCluster } from '../../src/entry/testing/index.ts'

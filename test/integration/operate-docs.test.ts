@@ -66,7 +66,7 @@ test('a test runs each command of docs/operate.md', () => {
   )
 })
 
-/** Messages on the page that etcd and OpenSSL print. */
+/** Messages in docs/operate.md that etcd and OpenSSL print. */
 const othersMessages = ['etcdserver: mvcc: database space exceeded', 'certificate has expired']
 
 test('the source code contains each message that docs/operate.md quotes under "Handle failures"', () => {
@@ -87,7 +87,7 @@ test('the source code contains each message that docs/operate.md quotes under "H
   assert.deepEqual(missing, [])
 })
 
-/** Returns the only file or block of commands of the page that contains a text. */
+/** Returns the only file or block of commands in docs/operate.md that contains a text. */
 function blockWith(text: string): string {
   const [found, ...others] = readBlocks(page).filter((block) => block.text.includes(text))
   assert.ok(found !== undefined && others.length === 0, text)

@@ -23,7 +23,7 @@ const chart = join(root, 'deploy', 'chart')
 const read = (name: string): string => readFileSync(join(chart, name), 'utf8')
 /** Maximum time until the server is ready on a busy machine. */
 const READY_MS_MAX = 300_000
-/** Values for replicas on an etcd that requires client certificates. */
+/** Helm values for replicas on an etcd that requires client certificates. */
 const onEtcd = [
   '--set=replicas=3',
   '--set=etcd.servers={https://a.etcd:2379,https://b.etcd:2379}',
@@ -31,7 +31,9 @@ const onEtcd = [
 ]
 
 const page = readFileSync(join(root, 'docs', 'operate.md'), 'utf8')
-/** The commands of the page that install the chart, and the one that uses the kubeconfig. */
+/**
+ * The commands in docs/operate.md that install the chart, and the command that uses the kubeconfig.
+ */
 const [installCommands = '', useCommand = ''] = bashBlock(page, 'helm install').split(
   /^(?=kubectl --kubeconfig)/m,
 )
@@ -66,7 +68,7 @@ const template = (...args: readonly string[]): string =>
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
-/** Runs shell commands of the page, and returns their output. */
+/** Runs shell commands of docs/operate.md, and returns their output. */
 function runPage(commands: string): string {
   const path = [dirname(toolPath('helm')), dirname(toolPath('kubectl')), process.env['PATH']]
   const own = {

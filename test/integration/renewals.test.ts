@@ -31,7 +31,10 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** Replaces a file as the page says. Returns its path. */
+/**
+ * Replaces a file as described in docs/operate.md: writes a new file and renames it. Returns the
+ * path.
+ */
 function replaceFile(name: string, text: string): string {
   const path = join(dir, name)
   writeFileSync(`${path}.new`, text)

@@ -75,7 +75,7 @@ test('objects that the server itself creates have the same field managers as in 
         },
       )
     }
-    // Both objects are created after the server is ready.
+    // The ServiceCIDR and the Service `kubernetes` are created after the server is ready.
     const isThere = async (): Promise<boolean> =>
       (await managers(range)).length >= 2 && (await managers(`${services}/kubernetes`)).length >= 1
     await until(isThere, 'both objects exist')

@@ -50,7 +50,7 @@ test('systemd accepts the unit file', {
       timeout: COMMAND_MS_MAX,
     })
     assert.equal(stderr, '')
-    // The command fails if the exposure level is higher.
+    // systemd-analyze fails if the exposure level is above the threshold.
     await run(
       'systemd-analyze',
       ['security', '--offline=true', `--threshold=${EXPOSURE_MAX}`, file],
@@ -90,7 +90,7 @@ test('the commands of docs/operate.md install all files that the systemd unit ne
   }
 })
 
-/** Runs the commands of the page with this folder as the root of the file system. */
+/** Runs the commands of docs/operate.md with this folder as the root of the file system. */
 async function install(dir: string, authority: string): Promise<void> {
   const page = readFileSync(join(root, 'docs', 'operate.md'), 'utf8')
   const commands = bashBlock(page, 'systemctl enable --now keelson\n')

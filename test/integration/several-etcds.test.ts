@@ -246,7 +246,8 @@ test('the server authenticates to etcds with user and password, and rereads a ch
   await using client = clientOf(server.url)
   assert.equal((await call(client, 'POST', events, event('a'))).status, 201)
   assert.equal((await call(client, 'POST', maps, map('a'))).status, 201)
-  // With a new password, the old tokens become invalid, and the file is read again.
+  // When the password changes, the old tokens become invalid, and the server reads the password
+  // file again.
   for (const { clientUrl } of [main, other]) {
     await using admin = new EtcdClient({ endpoints: [clientUrl], user: 'root', password: 'first' })
     await admin.auth.userChangePassword('root', 'second')

@@ -154,7 +154,8 @@ for (const [name, versions] of [
       )
     const added = await applyItems([{ a: 'y' }])
     assert.equal(added.status, 200, added.text.slice(0, 500))
-    // This apply omits an item, so that the fields of all managers are needed to remove it.
+    // This apply omits an item. To find out whether to remove the item, the server needs the fields
+    // of all managers.
     const removed = await applyItems([])
     assert.equal(removed.status, 200, removed.text.slice(0, 500))
     const { metadata, spec } = JSON.parse(removed.text)

@@ -270,7 +270,10 @@ test('a conflict names the other manager and the field', async () => {
   })
 })
 
-/** Runs with another PATH. The tests of this file run one after the other. */
+/**
+ * Calls `run` with another PATH in the environment of this process. The tests of this file run one
+ * after the other.
+ */
 async function withPath(path: string, run: () => Promise<void>): Promise<void> {
   const given = process.env['PATH']
   process.env['PATH'] = path

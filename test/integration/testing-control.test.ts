@@ -1,6 +1,6 @@
 /**
- * Tests the HTTPS requests that control keelson/testing. They must be accepted only if this is
- * enabled, and only from authorized users.
+ * Tests the HTTPS requests that control keelson/testing. These requests must be accepted only if
+ * this control is enabled, and only from authorized users.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

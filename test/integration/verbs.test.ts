@@ -182,7 +182,7 @@ test('all pages of a list show the state at one revision', async () => {
     seen.push(...namesOf(page))
     if (seen.length === 3) assert.equal(metadata.remainingItemCount, 4)
     next = metadata.continue ?? ''
-    // Changes between the pages are not visible.
+    // Changes that are made after the first page was read do not appear in later pages.
     await remove(`${path}/n${seen.length}`)
   } while (next !== '')
   assert.deepEqual(seen, names)

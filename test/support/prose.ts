@@ -65,7 +65,10 @@ function* wholeComment(paragraphs: readonly Prose[], to: number): Generator<Pros
     if (paragraph.text !== '') yield { ...paragraph, comment: { from, to } }
 }
 
-/** Yields the name of a test, or a text for users. It can be on the line after the call or key. */
+/**
+ * Yields the name of a test, or a text for users. The string can be on the line after the call or
+ * the key.
+ */
 function* namesAndMessages(raw: string, line: number, before = ''): Generator<Prose> {
   const test =
     /\b(?:test|it|describe|suite)(?:\.\w+)?\((['"`])(.*?)\1[,)]/.exec(raw) ??

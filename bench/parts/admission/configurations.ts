@@ -60,8 +60,8 @@ const twinDefinition = (group: string): object => ({
 type Split = { readonly rule: Fields; readonly [selector: string]: Fields }
 
 /**
- * Returns a rule that does not match the load. Alternates between another resource, another
- * namespace, and another label of the object.
+ * Returns a rule that does not match the creates of the load. In turn, rules differ from these
+ * creates in the resource, the labels of the namespace, or the labels of the object.
  */
 function splitOf(at: number): Split {
   if (at % 3 === 0) return { rule: rule('secrets') }

@@ -26,8 +26,8 @@ const WARM_UP_ROUNDS = 50_000
 /** Maximum cost of flow control per request. A get takes about 60 µs in total. */
 const MICROS_MAX = 3
 /**
- * Limit when most requests of the level wait. It is higher, because each request then also picks
- * the next one from the queues.
+ * Maximum cost per request if most requests of the priority level wait. It is higher, because each
+ * request that ends also selects the next request from the queues.
  */
 const CROWDED_MICROS_MAX = 12
 const WAITING = 280

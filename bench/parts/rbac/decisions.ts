@@ -135,7 +135,10 @@ function addBinding(index: RoleIndex, object: KubeObject, shared: SharedLists): 
 
 const placeOf = ({ metadata: { name = '', namespace = '' } }: KubeObject) => ({ name, namespace })
 
-/** Returns the memory in bytes that remains after the objects have been garbage-collected. */
+/**
+ * Returns the memory of the index in bytes. The objects from which it was built are
+ * garbage-collected before the measurement.
+ */
 function weigh(): number {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')

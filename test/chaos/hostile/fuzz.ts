@@ -54,7 +54,10 @@ const SETTLE_MS = 2_000
 const WITNESS_P99_MS_MAX = 4_000
 const WITNESS_MS_MAX = 20_000
 
-/** Number of connections and files that may have been opened for other reasons during the run. */
+/**
+ * Number of connections and files that the server may have opened for reasons other than the
+ * attacks.
+ */
 const FILES_LEFT_MAX = 3
 
 class Verdict {

@@ -94,8 +94,8 @@ async function call(
     stream.on('error', () => resolve(0))
     stream.on('response', (answer) => resolve(answer[':status'] ?? 0))
     stream.on('close', () => resolve(0))
-    // If a stream receives its response before its body was sent, Node.js retains the stream and
-    // the body. After four such streams, a session receives no more responses.
+    // If a stream receives its response before its body has been sent, Node.js retains the stream
+    // and the body. After four such streams, a session receives no more responses.
     stream.on('end', () => stream.destroy())
     stream.resume()
     stream.end(body)

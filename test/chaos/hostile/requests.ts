@@ -12,8 +12,8 @@ export type HostileRequest = {
 }
 
 /**
- * Namespace of the writes. They use only a few names, so that objects that are accepted by chance
- * do not accumulate.
+ * Namespace of the writes. The writes use only a few object names, so that objects that are
+ * accepted by chance do not accumulate.
  */
 export const NAMESPACE = 'hostile'
 

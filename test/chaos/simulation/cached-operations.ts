@@ -167,7 +167,7 @@ async function listLatestInPages(client: Client): Promise<void> {
 }
 
 /**
- * Reads pages with a filter, which is slow if it must decode objects. Each page is judged
+ * Reads pages with a filter, which is slow if it must decode objects. Each page is checked
  * separately.
  */
 async function listSelectedInPages(client: Client): Promise<void> {
@@ -266,8 +266,9 @@ function noteRevision(client: Client, at: Parameters<Reader['get']>[1], revision
 function expectTrouble(client: Client, at: Parameters<Reader['get']>[1], error: unknown): void {
   const code = error instanceof StorageError ? error.code : undefined
   if (code === 'compacted' && typeof at === 'object' && 'exactly' in at) return
-  // kube-apiserver also returns this error if a revision does not arrive in time. An exact read
-  // must not fail with it, because the revision was already acknowledged.
+  // As in kube-apiserver, a read fails with 'too-new' if the requested revision does not arrive in
+  // time. An exact read must not fail in this way, because its revision has already been
+  // acknowledged.
   if (code === 'too-new' && !(typeof at === 'object' && 'exactly' in at)) return
   if (code === 'too-new') noteUnforeseen(client, `read at ${JSON.stringify(at)}`, error)
   else expectUnavailable(client, `read at ${JSON.stringify(at)}`, error)

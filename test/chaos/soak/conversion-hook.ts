@@ -1,6 +1,6 @@
 /**
  * A conversion webhook for the soak tests. Version v1 has spec.value, and version v2 has spec.text.
- * It can be killed and restarted at the same address.
+ * The webhook can be killed and restarted at the same address.
  */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'

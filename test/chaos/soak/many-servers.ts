@@ -42,9 +42,9 @@ const starting = Number(values.starting)
 /** A server that is ready. */
 type StartedServer = {
   readonly startMs: number
-  /** Rejects if the write fails. */
+  /** Writes an object. Rejects if the write fails. */
   readonly write: () => Promise<void>
-  /** Rejects if the written object is missing. */
+  /** Reads the object that `write` has written. Rejects if the object is missing. */
   readonly read: () => Promise<void>
   readonly stop: () => Promise<void>
 }

@@ -23,8 +23,8 @@ type known struct {
 	exists          bool
 	uid             types.UID
 	resourceVersion uint64
-	// unsure is set if a later write failed without a clear response, so that both states are
-	// possible.
+	// unsure is set if a later write failed without a clear response, so that the object can have
+	// the state before or after this write.
 	unsure bool
 }
 

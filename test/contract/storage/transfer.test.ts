@@ -35,7 +35,7 @@ const at = (name: string): string => join(root, name)
 const run = (...args: readonly string[]): Promise<string> =>
   moveStore(args, { nowMs: Date.now(), showProgress: null })
 
-/** Creates a store with some keys, and writes the last key `revisions` times more. */
+/** Creates a store with some keys, and writes the last key `revisions` more times. */
 async function fill(folder: string, keys: number, revisions = 0): Promise<number> {
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
   let revision = 0

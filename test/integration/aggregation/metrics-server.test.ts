@@ -18,7 +18,7 @@ const parts = new AsyncDisposableStack()
 let kubectl: Kubectl
 let extension: ExtensionProgram
 
-/** Number of characters of the extension's log that are printed after a failure. */
+/** Number of characters of metrics-server's log that are printed after a failure. */
 const LOG_CHARS = 4000
 
 const authority = new Authority('extension-ca')

@@ -43,8 +43,8 @@ const advisories: readonly Advisory[] = read('docs/node.md')
 const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 /**
- * Returns the first release of a Node line that has the fixes for all advisories that concern
- * Keelson. Returns undefined if the line never gets one of these fixes.
+ * Returns the first version of a Node release line that has the fixes for all advisories that
+ * concern Keelson. Returns undefined if the release line never gets one of these fixes.
  */
 function firstSafe(line: string): string | undefined {
   const fixes = advisories

@@ -1,5 +1,5 @@
 /**
- * Tests the alerts of docs/dashboards with promtool: the form of the rules, and sample series for
+ * Tests the alerts of docs/dashboards with promtool: the syntax of the rules, and sample series for
  * which each alert fires or does not fire. First run `test/support/tools/install promtool`.
  */
 import assert from 'node:assert/strict'

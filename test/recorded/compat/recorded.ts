@@ -64,8 +64,8 @@ function comparedHeaders(
 }
 
 /**
- * Returns the warnings without those that only Keelson sends (docs/differences.md). Their agent is
- * `keelson`.
+ * Returns the warnings without those that only Keelson sends (docs/differences.md). Only these have
+ * the agent `keelson`.
  */
 function upstreamWarnings({ warning }: NonNullable<Answer['headers']>): string | undefined {
   const own = /(?:^|, )299 keelson "(?:[^"\\]|\\.)*"/g

@@ -198,8 +198,8 @@ export const APPLY = (
   })
 
 /**
- * Opens a watch that collects events in the background. WATCHED closes it after `events` events or
- * after `ms`.
+ * Opens a watch that collects events in the background. The step WATCHED closes the watch when
+ * `events` events have arrived, or after `ms` milliseconds.
  */
 export const WATCH = (
   id: string,

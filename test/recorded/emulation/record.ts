@@ -1,6 +1,6 @@
 /**
  * Records what kube-apiserver serves with an older `--emulated-version`: discovery, /version and
- * the enabled feature gates. `node test/recorded/emulation/record.ts --reference`;
+ * the enabled feature gates: `node test/recorded/emulation/record.ts --reference`.
  * `emulation.test.ts` compares Keelson with the recording.
  */
 import { writeFileSync } from 'node:fs'

@@ -112,8 +112,8 @@ async function levelNames(sender: Sender): Promise<ReadonlyMap<string, string>> 
  * trace.
  */
 async function divided({ sender }: Server): Promise<void> {
-  // The requests of this loop change the average demand, so this metric changes with each
-  // redistribution.
+  // The server updates the metric of the average demand at each redistribution. The requests of
+  // this loop change the demand, so the metric changes each time.
   const shown = async (): Promise<string> => {
     const { text } = await call(sender, '/metrics')
     return (

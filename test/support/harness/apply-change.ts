@@ -27,7 +27,10 @@ export const undoChange = (text: string, change: string): string =>
     change.replaceAll(/^[-+]/gm, (sign) => (sign === '+' ? '-' : '+')),
   )
 
-/** Returns the lines with this sign and the lines without a sign. */
+/**
+ * Returns the lines that begin with `sign` (`+` or `-`) and the context lines, without their first
+ * character.
+ */
 const linesOf = (lines: readonly string[], sign: '-' | '+'): string =>
   `\n${lines
     .filter((line) => line === '' || line.startsWith(' ') || line.startsWith(sign))

@@ -94,7 +94,7 @@ export class EtcdProcess implements AsyncDisposable {
       const answer = await fetch(`${this.clientUrl}/health`, {
         signal: AbortSignal.timeout(1000),
       }).catch(() => undefined)
-      // Another process may have taken the port and respond instead.
+      // Another process may have taken the port, and may respond instead of this one.
       if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
       if (answer?.ok === true) return
       if (performance.now() > until) throw new Error(`etcd is not ready: ${this.#tail()}`)

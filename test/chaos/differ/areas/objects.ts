@@ -40,8 +40,8 @@ export function* objectsCase(choices: Choices, input: Input): Case {
   )
   writer.see(first, yield first)
   for (const other of isDry ? [] : [seed, choices.pick(seeds.objects)]) {
-    // The writes below need a stored object. If the changed seed was rejected, try the unchanged
-    // seed, then another one.
+    // The writes below need a stored object. If the changed seed object was rejected, try the
+    // unchanged seed object, then another one.
     if (writer.exists || isInForce(other)) continue
     const step = writer.createPlain(other)
     writer.see(step, yield step)
@@ -58,8 +58,8 @@ export function* objectsCase(choices: Choices, input: Input): Case {
 const isInForce = (body: Json): boolean => inForceObjects.test(JSON.stringify(body))
 
 /**
- * Returns a copy of the seed. Sometimes adds parts of an object that has nearly every field of its
- * schema, or returns a subset of such an object.
+ * Returns a copy of the seed object. Sometimes adds a part of an object that has nearly every field
+ * of the schema, or returns some fields of such an object instead.
  */
 function enriched(
   choices: Choices,

@@ -207,7 +207,7 @@ export function plan(fields: readonly SweptField[]): PlannedItem[] {
 }
 
 /**
- * Identifies a case of a field. In a small case, `form` is the representation that the client
+ * Identifies a case of a field. For small requests, `form` is the representation that the client
  * requests.
  */
 export type CaseName = {

@@ -79,7 +79,7 @@ export class Client implements Disposable {
         if (bytes < KEPT_BYTES_MAX) chunks.push(chunk)
         bytes += chunk.length
       })
-      // A server that rejects a body can close the stream before the whole body was sent.
+      // A server that rejects a body can close the stream before the whole body has been sent.
       stream.on('error', (error) => void chunks.push(Buffer.from(String(error))))
       stream.on('close', end)
       stream.end(body)

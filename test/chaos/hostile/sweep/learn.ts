@@ -112,7 +112,10 @@ async function causesOf(
   }
 }
 
-/** Changes the item or the seed to fix the causes. Returns undefined if nothing can be changed. */
+/**
+ * Changes the item or the seed object to fix the causes of the rejection. Returns undefined if
+ * nothing can be changed.
+ */
 function mend(
   field: LearnedField,
   causes: readonly Cause[],
@@ -181,7 +184,10 @@ function withoutAt(value: Json, [step, ...rest]: readonly string[]): Json {
     : { ...others, [step]: withoutAt(found, rest) }
 }
 
-/** Returns the field in an item that otherwise has only the required fields. */
+/**
+ * Replaces the list at `path` in the seed object by one item that has only the required fields.
+ * Returns undefined if there is no list.
+ */
 function withoutSiblings(field: LearnedField, path: readonly string[]): LearnedField | undefined {
   const { target } = field
   const list = schemaAt(target.struct, path)

@@ -1,7 +1,7 @@
 /**
  * Clients of both replicas allocate and release node ports. No port may be allocated twice. At the
- * end, each allocated port must belong to a client, or its response must have been lost. In the
- * latter case, the port stays allocated until the repair loop releases it.
+ * end, each allocated port must belong to a client, unless the response to its allocation or
+ * release was lost. In that case, the port stays allocated until the repair loop releases it.
  */
 import { PortError } from '../../../../src/request/allocators/number-set.ts'
 import { RangeRecord } from '../../../../src/request/allocators/range-record.ts'

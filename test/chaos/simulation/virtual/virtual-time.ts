@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { Time, Timer } from '../../../../src/lib/time/timers.ts'
 import type { Random } from '../random.ts'
 
-/** The original function, saved before a guard replaces it. */
+/** The original setImmediate, saved before a guard replaces it. */
 const realImmediate = setImmediate
 
 /** Waits for a tick of the real event loop. */
