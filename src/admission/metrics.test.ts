@@ -54,7 +54,7 @@ const notCounted: Plugin = { name: 'NotUpstreams', mutate: ({ object }) => objec
 const label = (name: string): string =>
   `{name="${name}",operation="CREATE",rejected="false",type="admit"}`
 
-test('every plugin that handles the operation is counted, and its duration is recorded if it handles the resource', async () => {
+test('every plugin that handles the operation is counted, and the duration of a plugin is recorded if the plugin handles the resource', async () => {
   const { admission, read } = measured([notCounted, lifecycle, ofPods])
   await admission.mutate(write)
   await admission.mutate(write)

@@ -347,7 +347,7 @@ current-context: x
   assert.deepEqual(read.credentials, { kind: 'none' })
 })
 
-test('audit flags configure a policy and both backends', () => {
+test('the audit flags configure the audit policy and both audit backends', () => {
   const policy = write(
     'policy',
     `apiVersion: audit.k8s.io/v1

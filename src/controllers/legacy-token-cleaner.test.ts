@@ -103,7 +103,7 @@ test('a token that is not used for a year is invalidated, and is deleted after a
   )
 })
 
-test('a token that is used during a pass is not invalidated, and Pods are listed once per namespace', async () => {
+test('a token that is used during a cleanup pass is not invalidated, and Pods are listed once per namespace', async () => {
   await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
   const metadata = {
     name: 'kube-apiserver-legacy-service-account-token-tracking',

@@ -255,7 +255,7 @@ test('the gate of Pod-level resources does not count as in use if the stored res
 const withoutGates = (...names: string[]): GatedFields =>
   new GatedFields({ isOn: (name) => !names.includes(name) && defaultGates.isOn(name) })
 
-test('gated fields of the status are kept if the spec uses the gate; it is not enough that they are stored', () => {
+test('gated fields of the status are kept only if the spec uses the gate, even if these fields are already stored', () => {
   const status = {
     containerStatuses: [
       { name: 'c', resources: { limits: { cpu: '1' } }, user: { linux: { uid: 1, gid: 1 } } },

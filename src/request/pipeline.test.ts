@@ -90,7 +90,7 @@ function get({ handle }: PipelineFixture, ownUser?: User): Promise<ApiResponse> 
   return request(send, { method: 'GET', path, signal: new AbortController().signal })
 }
 
-test('a request passes through the stages in order', async () => {
+test('a request passes through the stages of the pipeline in order', async () => {
   const one = world()
   const { status, headers } = await get(one)
   assert.equal(status, 200)

@@ -159,7 +159,7 @@ test('a patch is recorded in the form in which it was sent', async () => {
   assert.equal(broken.events.at(-1)?.['requestObject'], '{ "data"')
 })
 
-test('rejected requests are recorded', async () => {
+test('rejected requests are recorded in the audit log', async () => {
   const unknown = await audited({ path: maps, token: 'nobody' })
   assert.deepEqual([unknown.status, stagesOf(unknown.events)], [401, ['ResponseStarted']])
   assert.deepEqual(unknown.events[0]?.['user'], {})

@@ -191,7 +191,7 @@ test('keelson auth why warns about an unknown verb or resource, and suggests ano
   assert.doesNotMatch(out, /kubectl create/)
 })
 
-test('the suggested commands allow the request', async () => {
+test('the request is allowed after the suggested commands have run', async () => {
   const question = ['--as=carol', 'get', 'configmaps/app', '-n', 'shop'] as const
   const { out } = await run(...question, '-o', 'json')
   assert.deepEqual(JSON.parse(out).commandsToGrant, [

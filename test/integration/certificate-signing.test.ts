@@ -209,4 +209,5 @@ test('cluster-info is signed with each token that permits signing, until the tok
   )
 })
 
-test('the server logged no warnings or errors', () => assert.deepEqual(server.complaints, []))
+test('the server logs no warnings or errors during these tests', () =>
+  assert.deepEqual(server.complaints, []))

@@ -61,7 +61,7 @@ const bySocket = (method: string, path: string, body = '', at = socketPath): Pro
     sent.on('error', reject).end(body)
   })
 
-test('profiles require permission', async () => {
+test('reading profiles requires permission', async () => {
   assert.equal((await client.call({ path: '/debug/pprof/', token: 'bob-token' })).status, 403)
   const found = await client.call({ path: '/debug/pprof' })
   assert.deepEqual([found.status, found.headers['location']], [302, '/debug/pprof/'])

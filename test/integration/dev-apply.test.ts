@@ -244,7 +244,7 @@ test('manifests that are removed while the server is stopped are deleted at the 
   assert.deepEqual(await namesOf('configmap', 'before'), ['configmap/before'])
 })
 
-test('kubectl accepts the ApplySet', async () => {
+test('kubectl accepts the ApplySet that keelson dev creates', async () => {
   const [parent = ''] = await namesOf('configmap', '-l', 'applyset.kubernetes.io/id')
   const args = ['apply', '-f', join(folder, 'z.yaml'), '--server-side', '--prune']
   const prune = [...args, '-n', 'default', '--force-conflicts', `--applyset=${parent}`]

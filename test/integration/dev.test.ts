@@ -463,7 +463,7 @@ test('the kubeconfig contains the address of --bind-address', async () => {
   assert.match(await kubectl('elsewhere', 'get', 'ns', '-o', 'name'), /namespace\/default/)
 })
 
-test('keelson dev and keelson serve name an address that this machine does not have', async () => {
+test('the errors of keelson dev and keelson serve name an address that this machine does not have', async () => {
   const address = '--bind-address=192.0.2.1'
   const certificates = `--cert-dir=${join(dir, 'serve-certificates')}`
   const [port = 0] = await freePorts(1)

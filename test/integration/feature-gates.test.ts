@@ -28,7 +28,7 @@ after(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-test('without APIServerIdentity, the server has no Lease, and readyz does not check it', async () => {
+test('without APIServerIdentity, the server has no Lease, and /readyz does not check the Lease', async () => {
   const { text } = await client.call({ path: '/readyz?verbose' })
   assert.doesNotMatch(text, /identity-lease/)
   const leases = await client.call({

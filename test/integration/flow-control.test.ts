@@ -137,7 +137,7 @@ test('a priority level without queues rejects requests when no seat is free', as
   await until(async () => (await ask()).status === 201, 'the seat is free again')
 })
 
-test('requests wait in queues until a seat is free or their time is over, and full queues reject them', async () => {
+test('requests wait in queues until a seat is free or their timeout expires, and full queues reject further requests', async () => {
   await using _ = await level('queuing', {
     nominalConcurrencyShares: 1,
     borrowingLimitPercent: 0,

@@ -206,4 +206,5 @@ test('custom objects can be owners and dependents, and are deleted with their de
   await until(isGone('of-other'), 'the object goes with the definition')
 })
 
-test('the server logged no warnings or errors', () => assert.deepEqual(server.complaints, []))
+test('the server logs no warnings or errors during these tests', () =>
+  assert.deepEqual(server.complaints, []))

@@ -64,7 +64,7 @@ after(async () => {
 
 const pod = '/api/v1/namespaces/k/pods/p'
 
-test('logs are read from the kubelet', async () => {
+test('the logs of a pod are read from the kubelet', async () => {
   const { status, headers, text } = await client.call({
     path: `${pod}/log?tailLines=2&timestamps=true`,
   })
@@ -108,7 +108,7 @@ test("a proxied request is forwarded to the node without the client's token", as
   assert.deepEqual([moved, to['location']], [301, '/api/v1/nodes/n/proxy/'])
 })
 
-test('a query is forwarded to the node unchanged', async () => {
+test('the query of a proxied request is forwarded to the node unchanged', async () => {
   for (const query of ['wsdl', 'a=b%20c+d', 'a=%ff', '~a=~', 'a;b=c', "a='b'", '?x=1']) {
     const { text } = await client.call({ method: 'POST', path: `/api/v1/nodes/n/proxy/a?${query}` })
     assert.equal(text, `POST /a?${query} nobody`)

@@ -138,7 +138,7 @@ test('of the requests for non-resource paths, only health checks and aggregated 
   )
 })
 
-test('requests that exceed the limit are counted as terminated', async () => {
+test('requests that exceed the limit for requests in flight are counted as terminated', async () => {
   await using limited = await startTestServer([
     '--enable-priority-and-fairness=false',
     '--max-requests-inflight=1',

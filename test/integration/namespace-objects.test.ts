@@ -183,4 +183,5 @@ test('a new definition triggers a count of only those quotas that limit its obje
   )
 })
 
-test('the server logged no warnings or errors', () => assert.deepEqual(server.complaints, []))
+test('the server logs no warnings or errors during these tests', () =>
+  assert.deepEqual(server.complaints, []))

@@ -68,7 +68,7 @@ suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
     assert.deepEqual(leftFiles('missing'), [])
   })
 
-  test('manifests are applied before the command starts', async () => {
+  test('keelson run applies manifests before the command starts', async () => {
     const manifests = join(folder, 'manifests')
     mkdirSync(manifests)
     writeFileSync(
@@ -84,7 +84,7 @@ suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
     assert.deepEqual(leftFiles('apply'), [])
   })
 
-  test('only the selected controllers run', async () => {
+  test('keelson run starts only the selected controllers', async () => {
     const script =
       '"$KUBECTL" create namespace shop >&2; "$KUBECTL" get serviceaccounts -n shop -o name'
     const { code, out } = await runKeelson('controllers', ['--controllers=', ...inShell(script)])

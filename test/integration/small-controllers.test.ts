@@ -180,7 +180,8 @@ test('a certificate request of a kubelet is approved when the kubelet receives t
   assert.equal((await conditions())[0].type, 'Approved')
 })
 
-test('the server logged no warnings or errors', () => assert.deepEqual(server.complaints, []))
+test('the server logs no warnings or errors during these tests', () =>
+  assert.deepEqual(server.complaints, []))
 
 test('the status of a policy contains the type errors of its expressions, and is updated when the expressions change', async () => {
   const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'

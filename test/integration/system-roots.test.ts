@@ -139,7 +139,7 @@ test('servers of other CAs are not trusted', async () => {
   }
 })
 
-test('clients with the same certificate share a TLS context, because it takes long to build', () => {
+test('clients with the same certificate share a TLS context, because building a context takes long', () => {
   const own = tree.make('own', { by: inFile, extensions: [] })
   const pair = { cert: own.certificatePem, key: own.keyPem }
   assert.equal(systemContext(), systemContext())

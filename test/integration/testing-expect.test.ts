@@ -118,7 +118,7 @@ suite('cluster.expect waits until objects are as expected', () => {
     )
   })
 
-  test('a check that fails explains why', async () => {
+  test('the error of a failed check states the reason', async () => {
     await create()
     assert.match(
       await messageOf(cluster.expect(path).toBeDeleted({ timeoutMs })),

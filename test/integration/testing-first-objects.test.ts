@@ -18,7 +18,7 @@ async function objectsIn(state: EngineState): Promise<Map<string, string>> {
 
 const isAggregated = (object: string): boolean => object.includes('"aggregationRule"')
 
-test('a cluster has the same first objects whether it loads them from a file or creates them', async () => {
+test('a cluster has the same initial objects whether it loads them from a file or creates them', async () => {
   const text = await createFirstObjects()
   assert.doesNotMatch(text, /BEGIN CERTIFICATE/)
   const nowMs = Date.now()
@@ -49,7 +49,7 @@ test('a cluster has the same first objects whether it loads them from a file or 
   assert.ok([...made.values()].some((object) => object.includes(`"since":"${day}"`)))
 })
 
-test('a damaged file of first objects is reported', async () => {
+test('a damaged file of initial objects is reported', async () => {
   for (const text of ['{}', '[["a"]]', '[["a", 1]]'])
     await assert.rejects(
       parseFirstObjects(text, { nowMs: 0, authorityPem: '' }),

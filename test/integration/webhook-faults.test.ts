@@ -269,6 +269,6 @@ for (const { keys, count, message } of budgets) {
   })
 }
 
-test('the server logged no unexpected errors', () => {
+test('the server logs no unexpected errors during these tests', () => {
   assert.doesNotMatch(server.log, /"level":(?:50|60)|unhandled/i)
 })

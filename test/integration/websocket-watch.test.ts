@@ -163,7 +163,7 @@ test('protobuf events are binary messages without a length prefix', async () => 
   assert.ok(payload.includes('ADDED') && payload.includes('k8s\0') && payload.readUInt8(0) !== 0)
 })
 
-test('a server that stops sends a close frame', async () => {
+test('a server that stops sends a close frame to WebSocket clients', async () => {
   const replica = await startReplica(server)
   using watching = await open(
     'resourceVersion=0&fieldSelector=metadata.name=none',

@@ -153,7 +153,7 @@ async function later({ attributes }: AuthorizerCall): Promise<AccessDecision> {
   return attributes.kind === 'path' && attributes.path === '/a' ? allow : deny
 }
 
-test('the decision of an asynchronous authorizer is awaited, and a repeated check does not call it again', async () => {
+test('the decision of an asynchronous authorizer is awaited, and a repeated check does not call the authorizer again', async () => {
   const { inTurns: wait, asked } = run(`${check('/a')} && !${check('/b')} && ${check('/a')}`, later)
   const evaluated = await wait()
   assert.equal(valueOf(evaluated), true)
@@ -173,7 +173,7 @@ test('an evaluation that cannot wait for a decision returns an error instead of 
   assert.equal(valueOf(now()), 'the evaluation cannot wait for the result')
 })
 
-test('the cost limit bounds the number of checks', async () => {
+test('the cost limit of an expression also limits the number of authorization checks', async () => {
   const list = Array.from({ length: 40 }, (_, at) => `'/${at}'`).join()
   const { inTurns: wait, asked } = run(
     `[${list}].all(p, authorizer.path(p).check('get').allowed())`,

@@ -48,7 +48,7 @@ const plain: readonly (readonly [string, Fields])[] = [
   ['ClusterRoleBinding', { roleRef }],
 ]
 for (const [kind, content] of plain) {
-  test(`a ${kind} with ${JSON.stringify(content).slice(0, 40)} is read without decoding it`, () => {
+  test(`a ${kind} with ${JSON.stringify(content).slice(0, 40)} is read without being decoded`, () => {
     assert.deepEqual(createReadContent(kind)(itemOf(stored(kind, content))), content)
   })
 }

@@ -171,7 +171,7 @@ test('a namespace is checked again if it has other labels after a restore, even 
   assert.equal(left(), 1)
 })
 
-test('cached results for many namespaces take little memory', () => {
+test('cached match results for many namespaces take little memory', () => {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   assert.ok(typeof collect === 'function')

@@ -29,7 +29,7 @@ async function messageOf(spec: Fields): Promise<string> {
   return decision === undefined || decision.kind === 'admit' ? '' : decision.message
 }
 
-test('the message of a denial comes from messageExpression, otherwise from message, otherwise it contains the expression', async () => {
+test('a denial has the message from messageExpression, or else from message, or else a message with the expression', async () => {
   assert.equal(await messageOf(failing({})), 'failed expression: false')
   assert.equal(await messageOf(failing({ message: ' given ' })), 'given')
   assert.equal(
@@ -72,7 +72,7 @@ const conditions = (...expressions: readonly string[]): Fields => ({
 const error = (name: string): string =>
   `expression 'object.${name} == 'x'' resulted in error: no such key: ${name}`
 
-test('if a match condition is false, the errors of other conditions are ignored; otherwise they are reported together', async () => {
+test('if a match condition is false, errors of other conditions are ignored; if none is false, all errors are reported together', async () => {
   assert.deepEqual(await evaluate(conditions("object.b == 'x'", 'false')), {
     decisions: [],
     times: [],

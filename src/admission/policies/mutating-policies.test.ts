@@ -210,7 +210,7 @@ test('policies with reinvocationPolicy IfNeeded run a second time', async () => 
   assert.deepEqual(await dataAfter(plugin), { a: '1', n: 'x', i: 'xx', j: 'xx' })
 })
 
-test('policies run again if another plugin changed the object, and they cause other plugins to run again', async () => {
+test('policies run again if another plugin changed the object, and a change by a policy causes other plugins to run again', async () => {
   const policies = pluginWith([{ mutations: [counts('p')], reinvocationPolicy: 'IfNeeded' }])
   const seen: unknown[] = []
   const after: Plugin = {

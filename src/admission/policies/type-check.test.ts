@@ -42,7 +42,7 @@ const recorded = isFields(file) ? file : {}
 const numbered = (text: string): string => text.replaceAll(/\b([A-Z]\w*?)\d+(?=[.,)])/g, '$1')
 
 for (const [name, one] of Object.entries(cases)) {
-  test(`a type check returns the recorded warnings: ${name}`, async () => {
+  test(`a type check returns the warnings that were recorded from kube-controller-manager: ${name}`, async () => {
     const { spec = {} } = policyOf(name, one)
     const warnings = await typeCheck({ spec }, resources)
     assert.deepEqual(warnings, JSON.parse(numbered(JSON.stringify(recorded[name]))))

@@ -167,7 +167,7 @@ const fails: ConvertByWebhook = async () => {
   throw internalError('cannot')
 }
 
-test('if the conversion of an object fails, this is a configuration error', async () => {
+test('a failed conversion of an object counts as a configuration error', async () => {
   const spec = {
     matchConstraints: { matchPolicy: 'Equivalent', resourceRules },
     validations: [{ expression: 'true' }],
@@ -224,7 +224,7 @@ test('a policy is evaluated only if its selectors match the current labels of th
   assert.equal(await admit(ofObject, attributes({ plural: 'configmaps', object })), refused)
 })
 
-test('thousands of parameters do not block the event loop, and the evaluation of a canceled request stops between them', async () => {
+test('thousands of parameters do not block the event loop, and the evaluation of a canceled request stops between two parameters', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' }
   const validations = [{ expression: "params.metadata.name.startsWith('q')" }]

@@ -336,7 +336,7 @@ test('a pod that still exists after twice its grace period is not charged', asyn
   )
 })
 
-test('adding a deadline to a pod moves the pod into a scope, in which all of its usage is then charged', async () => {
+test('if adding a deadline moves a pod into a scope, all usage of the pod is charged in that scope', async () => {
   const world = new ResourceQuotaFixture(quota('q', { pods: '0' }, { scopes: ['Terminating'] }))
   const [object, oldObject] = [pod({ activeDeadlineSeconds: 1 }), pod()]
   assert.match(

@@ -215,7 +215,7 @@ test('a reload is retried if the function that reads the file throws an error', 
   assert.equal(followed.reloader.reloads.failure.count > 0, true)
 })
 
-test('if a configuration cannot be applied within a minute, this is tried again later', async () => {
+test('if a configuration cannot be applied within a minute, the reloader tries again later', async () => {
   const followed = follow()
   const signals: AbortSignal[] = []
   followed.use = (signal) => {

@@ -110,7 +110,7 @@ test('an owner that waits for its dependents is checked again when a blocking de
   assert.deepEqual(world.taken(), ['late'])
 })
 
-test('if an owner has many dependents, they are marked for a check in steps, between which the graph can change', () => {
+test('if an owner has many dependents, the dependents are marked for a check in several steps, between which the graph can change', () => {
   const world = new GraphFixture()
   world.set('o', head('1'))
   const names = Array.from({ length: FEW_DEPENDENTS_MAX + 1 }, (_, at) => `d${at}`)
@@ -150,7 +150,7 @@ test('objects without owners and dependents are not in the graph', () => {
   assert.equal(world.graph.size, 0)
 })
 
-test('if dependents refer to an owner before it is in the cache, it is later merged with the node of the same object', () => {
+test('the placeholder for an owner that was not in the cache yet is merged with the node of the owner', () => {
   const world = new GraphFixture()
   world.set('top', head('0'))
   world.set('o', head('1', [reference('top', '0')]))

@@ -427,7 +427,7 @@ test('an owner whose name a remote server rejects does not block lookups of othe
   await until(async () => !(await world.isThere('dependent')))
 })
 
-test('a dependent counts as deleted only if the server that stores it says so', async () => {
+test('a dependent counts as deleted only if the server that stores the dependent confirms this', async () => {
   await using world = await RemoteGarbageFixture.start()
   let isOther = true
   world.remote.answer = ({ method }) =>

@@ -22,7 +22,7 @@ const ending = (uid: string, finalizers: readonly string[]): KubeObject => ({
   spec: { finalizers: ['kubernetes'] },
 })
 
-test('a namespace that is replaced by one with the same name while no watch is open is also emptied', async () => {
+test('a namespace is also emptied if it replaced another namespace of the same name while no watch was open', async () => {
   await using plane = await MemoryControlPlane.start([namespaces])
   const watches: EventSource[] = []
   let open = Promise.resolve()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CountedNames } from './counted-names.ts'
 
-test('a resource name is listed while any quota limits it, and a change is reported only when the first such quota is added or the last one is removed', () => {
+test('a resource name is listed while any quota limits it, and only its first addition and last removal count as changes', () => {
   const names = new CountedNames()
   assert.ok(names.change([], ['pods', 'secrets']))
   assert.ok(!names.change([], ['pods']))

@@ -6,7 +6,7 @@ import { describeRequest, observeRequests } from './request-lines.ts'
 const info = { kind: 'path', verb: 'get', path: '/' } as const
 const userOf = (name: string) => ({ name, uid: '', groups: [], extra: {} })
 
-test('the lines of requests are aligned', () => {
+test('the log lines of requests are aligned', () => {
   const context = { info, knownUser: userOf('admin') }
   const lines = [
     { method: 'GET', path: '/api/v1/namespaces', status: 200, ms: 2.4, context },
@@ -18,7 +18,7 @@ test('the lines of requests are aligned', () => {
   ])
 })
 
-test('the line of a watch is marked, because its path is that of a list', () => {
+test('the log line of a watch is marked, because its path is the same as that of a list', () => {
   const context = { info: { ...info, verb: 'watch' }, knownUser: userOf('admin') }
   const line = describeRequest({ method: 'GET', path: '/api/v1/pods', status: 200, ms: 1, context })
   assert.match(line, / \/api\/v1\/pods \(watch\) +admin$/)

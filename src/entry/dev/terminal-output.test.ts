@@ -45,7 +45,7 @@ test('the lines that keelson dev prints when the server is ready are aligned and
   assert.ok(text.split('\n').every((line) => line.length <= 80))
 })
 
-test('docs/dev.md shows the lines of a ready server', () => {
+test('docs/dev.md shows the lines that keelson dev prints for a ready server', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/dev.md'), 'utf8')
   const [, block = ''] = /^The terminal shows:\n\n```console\n(.*?)```$/ms.exec(page) ?? []
   assert.equal(block.replace(/Keelson \d\S+/, 'Keelson 1.2.3'), describe().replace(/^\n|\n$/g, ''))
@@ -83,7 +83,7 @@ const rows: readonly (readonly [string, Partial<ReadyServer>, RegExp])[] = [
 ]
 
 for (const [name, changes, expected] of rows) {
-  test(`the lines of a ready server describe ${name}`, () => {
+  test(`the lines that keelson dev prints for a ready server describe ${name}`, () => {
     assert.match(describe(changes), expected)
   })
 }

@@ -49,7 +49,7 @@ test('a later --all=false turns off the switch --all, and values other than true
   assert.deepEqual(readCommandFlags(['--all=maybe'], flags).rest, ['--all=maybe'])
 })
 
-test('missing values are reported', () => {
+test('flags without their required values are reported', () => {
   assert.deepEqual(missingValues(readCommandFlags(['--dir=', '--data-dir'], flags)), [
     '--dir needs a value: --dir=…',
     '--data-dir needs a value: --data-dir=…',

@@ -207,7 +207,7 @@ test('a loop whose error was caught by the work throws the same error when the w
   assert.deepEqual(allSteps(parts(caughtFailure, { ...always, stepsPerLook: 1 })), caughtFailure())
 })
 
-test('the event loop runs other work between two parts', async () => {
+test('the event loop runs other work between two parts of divided work', async () => {
   const long = Array.from({ length: 300 }, () => Array.from({ length: 3000 }, (_, at) => at))
   const slices = new Slices(undefined, { isExpensive: true })
   let made: readonly number[] = []
@@ -248,7 +248,7 @@ test('a deeply nested value does not overflow the stack', async () => {
   assert.equal(await inParts(() => sum(value), new Slices()), 499_500)
 })
 
-test('work pauses after a single long step, and after listing the keys of a map', () => {
+test('divided work pauses after a single long step, and after listing the keys of a map', () => {
   const clock = { nowMs: 0 }
   const slices = new Slices(
     { monotonicMs: () => clock.nowMs, defer: setImmediate },

@@ -133,7 +133,7 @@ test('printing in several ticks of the event loop returns the same text', async 
   assert.ok((await metrics.printInTurns()).length > 20)
 })
 
-test('values that take a long time to read do not block the event loop', async () => {
+test('metric values that take a long time to read do not block the event loop', async () => {
   const metrics = new Metrics()
   const gauge = metrics.gauge({ name: 'steps', help: 'Steps.' }).with()
   metrics.onPrintInTurns(function* () {

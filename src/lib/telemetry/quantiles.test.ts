@@ -20,7 +20,7 @@ test('quantiles have an error of at most one percent', () => {
   assert.equal(quantiles.count, 1000)
 })
 
-test('values beyond the bounds are counted in the first or last bucket', () => {
+test('observed values beyond the bounds are counted in the first or last bucket', () => {
   const quantiles = new Quantiles(HOUR_MS, () => 0)
   for (const value of [0, 1e-9, 1e9]) quantiles.observe(value)
   const [low, high = 0] = quantiles.read([0.5, 1])
@@ -28,7 +28,7 @@ test('values beyond the bounds are counted in the first or last bucket', () => {
   assert.ok(high > 1000)
 })
 
-test('values that are older than the time span are dropped, except from sum and count', () => {
+test('observed values that are older than the time span are dropped, except from sum and count', () => {
   let nowMs = 0
   const quantiles = new Quantiles(5 * HOUR_MS, () => nowMs)
   quantiles.observe(1)

@@ -15,7 +15,7 @@ const good: readonly [string, number][] = [
   ['10us', 0.01],
 ]
 for (const [text, ms] of good)
-  test(`${text} is parsed`, () => assert.deepEqual(parseDuration(text), { ms }))
+  test(`the duration ${text} is parsed`, () => assert.deepEqual(parseDuration(text), { ms }))
 
 const bad: readonly [string, string][] = [
   ['', 'time: invalid duration ""'],
@@ -28,7 +28,7 @@ const bad: readonly [string, string][] = [
   ['9999999h', 'time: invalid duration "9999999h"'],
 ]
 for (const [text, fault] of bad)
-  test(`"${text}" is rejected`, () => assert.deepEqual(parseDuration(text), { fault }))
+  test(`the duration "${text}" is rejected`, () => assert.deepEqual(parseDuration(text), { fault }))
 
 test('a duration with the maximum length of a URL is rejected', () => {
   const text = '1ns'.repeat(300_000)

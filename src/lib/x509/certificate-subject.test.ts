@@ -73,7 +73,7 @@ const read = (tag: number, content: Buffer): unknown =>
     subjectPart.commonName,
   )
 
-test('strings of all ASN.1 types are decoded', () => {
+test('strings of all ASN.1 types in a certificate subject are decoded', () => {
   for (const tag of [0x0c, 0x12, 0x13, 0x14, 0x16])
     assert.deepEqual(read(tag, Buffer.from('12')), ['12'])
   assert.deepEqual(read(0x0c, Buffer.from('ä€')), ['ä€'])

@@ -29,7 +29,7 @@ const info = sequence(
 const algorithm = sequence(objectId([1, 2, 840, 10045, 4, 3, 2]))
 const request = sequence(info, algorithm, bits(sign('sha256', info, privateKey)))
 
-test('the subject of a request is read', () => {
+test('the subject of a certificate request is read', () => {
   const { organizations, commonName, names } = readRequest(request)
   assert.deepEqual([organizations, commonName], [['a', 'b'], 'somebody'])
   assert.ok(!asksForNames({ names }))
@@ -152,7 +152,7 @@ const namedBy = (tag: number, content: Buffer) => () => {
   return readRequest(withAttributes(sequence(objectId(extensionRequest), set(value))))
 }
 
-test('malformed names are rejected', () => {
+test('certificate requests with malformed names are rejected', () => {
   assert.throws(
     namedBy(0x87, Buffer.alloc(5)),
     new RequestError('x509: cannot parse IP address of length 5'),
@@ -192,7 +192,7 @@ const ec = (namedCurve: string): KeyPair => generateKeyPairSync('ec', { namedCur
 const rsa = (modulusLength: number, publicExponent = 65537): KeyPair =>
   generateKeyPairSync('rsa', { modulusLength, publicExponent })
 
-test('only the keys that Go supports are accepted', () => {
+test('only certificate requests with keys that Go supports are accepted', () => {
   const ed25519 = [1, 3, 101, 112]
   for (const name of ['secp224r1', 'P-256', 'P-384', 'P-521'])
     assert.equal(readRequest(signedBy(ec(name), ecdsaId)).commonName, 'somebody')

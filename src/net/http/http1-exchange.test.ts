@@ -87,7 +87,7 @@ test('an empty write completes immediately', () => {
   assert.ok(!exchange.isWriting)
 })
 
-test('when a client disconnects during a write, the callback is called once', async () => {
+test('when a client disconnects during a write, the callback of the write is called once', async () => {
   const { socket, exchange } = begin()
   let reported = 0
   exchange.write(parts, () => reported++)

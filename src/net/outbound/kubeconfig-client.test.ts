@@ -138,7 +138,7 @@ test('a client impersonates the user that the kubeconfig names', async () => {
   assert.deepEqual(headersDistinct?.['impersonate-extra-example.com%2fk'], ['x', 'y'])
 })
 
-test('a token file is read again after a minute, and the old token is used if it cannot be read', async () => {
+test('a token file is read again after a minute, and the old token is used if the file cannot be read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-client-'))
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
   const path = join(folder, 'token')
@@ -218,7 +218,7 @@ test('a call fails without being sent if too many calls are in progress', async 
   assert.equal(await calls.post('{}'), '{"ok":true}')
 })
 
-test('a call that gets no connection in time fails as busy, not with a timeout of the server', async () => {
+test('a call that gets no connection in time fails as busy, and not as a timeout of the called server', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
   await using hook = await start(
     (request, response) => void until.then(() => ok(request, response)),
@@ -398,7 +398,7 @@ test('a call fails when it times out or when its signal is aborted', async () =>
   assert.equal((await call).failure, 'canceled')
 })
 
-test('an error contains no credentials', async () => {
+test('the error of a failed call contains no credentials', async () => {
   using calls = clientOf('https://user:secret@127.0.0.1:1/x', {
     credentials: { kind: 'token', token: 'secret', path: null },
   })

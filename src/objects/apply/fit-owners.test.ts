@@ -41,7 +41,7 @@ const cases: readonly (readonly [string, string, string])[] = [
 ]
 
 for (const [what, before, after] of cases) {
-  test(`owners are adapted to a changed type: ${what}`, () => {
+  test(`field owners are adapted to a changed type: ${what}`, () => {
     const fields = parseFieldsV1(before)
     assert(fields !== undefined)
     const writer = { manager: 'm', operation: 'Apply', apiVersion: 'v1', subresource: '' } as const

@@ -56,7 +56,7 @@ test('a field is read only if an expression needs it', async () => {
   assert.deepEqual([result, asked], [{ value: true, cost: 2 }, ['now']])
 })
 
-test('the evaluation waits for a field and charges its cost once', async () => {
+test('the evaluation waits for a field and charges the cost of the field once', async () => {
   for (const text of [
     'v.now && v.later',
     'v.later && v.now',
@@ -69,7 +69,7 @@ test('the evaluation waits for a field and charges its cost once', async () => {
   }
 })
 
-test('a field can be null', async () => {
+test('a field that is read lazily can be null', async () => {
   const { result } = await evaluate('v.empty == null && has(v.empty) && v.?empty.hasValue()')
   assert.ok('value' in result && result.value === true)
 })

@@ -50,7 +50,7 @@ for (const [accept, wanted] of cases) {
     ))
 }
 
-test('curl receives indented JSON, and a query parameter turns it on or off', () => {
+test('curl receives indented JSON, and a query parameter turns the indentation on or off', () => {
   assert.equal(
     outcomeOf(() => negotiate(asked('', '', 'curl/8'))),
     'json indented',

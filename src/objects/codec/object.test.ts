@@ -250,7 +250,7 @@ test('an object without metadata or other fields is valid JSON', () => {
   )
 })
 
-test('encoding an object with long strings in parts has the same result', () => {
+test('encoding an object with long strings in parts has the same result as encoding the object in one step', () => {
   const slices = { isOver: true, begin: (): void => undefined, stepsPerLook: 1 }
   const data = { a: `x${'😀'.repeat(600_000)}`, b: 'y'.repeat(900_000) }
   const long: KubeObject = {

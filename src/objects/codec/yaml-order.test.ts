@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { compareNatural, sortNatural } from './yaml-order.ts'
 
-test('keys are compared in natural order', () => {
+test('the keys of printed YAML are compared in natural order', () => {
   const pairs = [
     ['', 'a'],
     ['-', 'a'],

@@ -78,7 +78,7 @@ test('a patch that nests the document more deeply with each move is rejected', (
   assert.throws(() => apply('json', operations), isRefused)
 })
 
-test('a path of 500,000 segments is rejected', () => {
+test('a JSON patch path of 500,000 segments is rejected', () => {
   assert.throws(
     () => apply('json', [{ op: 'add', path: '/data'.repeat(500_000), value: '1' }]),
     isRefused,
@@ -108,7 +108,7 @@ test('a patch with many operations that shift a long list is rejected', () => {
   assert.throws(() => apply('json', operations), isRefused)
 })
 
-test('huge indexes are rejected', () => {
+test('huge list indexes in a JSON patch are rejected', () => {
   for (const index of [
     '4294967296',
     '9007199254740993',

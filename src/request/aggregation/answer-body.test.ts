@@ -33,7 +33,7 @@ function bodyWith(origin: Partial<BodyOrigin> = {}): { body: AnswerBody; blocks:
 
 const textOf = (parts: readonly Buffer[] | undefined): string => (parts ?? []).map(String).join('')
 
-test('many chunks of one byte of a response body are stored in one block of memory', () => {
+test('many one-byte chunks of a response body are stored in one block of memory', () => {
   let pauses = 0
   const { body, blocks } = bodyWith({ pause: () => pauses++ })
   const chunk = Buffer.from('x')

@@ -21,7 +21,7 @@ function recordOn(
   return new RangeRecord({ store, key, range, text: '30000-30015', adopt, random: () => 0, life })
 }
 
-test('after the database is restored, no change is based on a record that was written before the restore, even if its revision is the same', async () => {
+test('after a restore of the database, no change is based on a record from before the restore, even if both have the same revision', async () => {
   await using engine = new MemoryEngine()
   let life = 0
   const mine = recordOn(engine, () => life)

@@ -145,7 +145,7 @@ test('if the audit backend does not preserve order, the next event of a request 
   assert.ok(isSent)
 })
 
-test('the response of a read waits only for its last event, which an ordered backend stores after the first', async () => {
+test('the response to a read waits only for the last event of the read, which an ordered backend stores after the first event', async () => {
   const { audited, stored, events } = begin('GET', pod)
   const answered = audited.answered(
     { status: 200, headers: {}, body: Buffer.alloc(0) },

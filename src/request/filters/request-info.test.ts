@@ -89,7 +89,7 @@ const selectorsOf = (method: string, target: string) => {
   return info.kind === 'resource' ? info.selectors?.() : undefined
 }
 
-test('lists, watches and deletions of collections have the selectors in their query', () => {
+test('the selectors of lists, watches and deletions of collections are read from the query', () => {
   const query = 'fieldSelector=spec.nodeName%3Dn,a%21%3Db&labelSelector=c'
   const selectors = {
     fields: [

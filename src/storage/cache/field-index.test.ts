@@ -112,7 +112,7 @@ test('an index that is far behind applies events in slices and does not delay qu
   assert.deepEqual(await things.found('red'), things.scan('red'))
 })
 
-test('an index is rebuilt after the event ring has evicted events that it needs, and after a new list', async () => {
+test('an index is rebuilt after the event ring has evicted events that the index needs, and after the resource is listed again', async () => {
   const things = new IndexedThings()
   things.put('a', 'red')
   assert.deepEqual(await things.found('red'), ['/things/a 1'])

@@ -41,6 +41,6 @@ test('the garbage collector deletes no object that has a live owner, and leaves 
   assert.ok(collected > to - from, `${collected} objects were collected`)
 })
 
-test('two runs with the same seed are identical', async () => {
+test('two simulation runs with the same seed are identical', async () => {
   assert.equal((await simulate(from)).digest, (await simulate(from)).digest)
 })

@@ -14,7 +14,7 @@ test('a restore discards pending work of controllers and clients, and returns wh
   }
 })
 
-test('two runs with the same seed are identical', async () => {
+test('two simulation runs with the same seed are identical', async () => {
   const [one, other] = [
     await simulateSeed(1, { world: 'restore' }),
     await simulateSeed(1, { world: 'restore' }),

@@ -247,7 +247,7 @@ test('responses that are incomplete or not gRPC are errors', async () => {
   }
 })
 
-test('error messages are percent-decoded', async () => {
+test('gRPC error messages are percent-decoded', async () => {
   await using peer = await startPeer((stream) =>
     stream.respond(
       { ':status': 200, 'grpc-status': '9', 'grpc-message': 'caf%C3%A9 100%25' },

@@ -59,7 +59,7 @@ class Folder {
   }
 }
 
-test('processes that run shorter than the interval still compact, and keep one interval of history', async () => {
+test('processes that stop before one interval has passed still compact, and keep one interval of history', async () => {
   const folder = new Folder()
   const written: number[] = []
   for (let n = 0; n < 6; n++) written.push(await folder.live(3 * MINUTE_MS))

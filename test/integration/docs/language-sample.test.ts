@@ -39,7 +39,7 @@ test('each text of a sample is in its file near the stated line', () => {
   }
 })
 
-test('generated pages and recorded data are left out', () => {
+test('generated pages and recorded data are not sampled', () => {
   const files = sample.map(({ file }) => file)
   assert.deepEqual(
     files.filter((file) => /^docs\/(?:reference|status)|\/(?:data|recordings)\//.test(file)),

@@ -151,7 +151,7 @@ const run = (version: string, args: readonly string[]) =>
     cwd: folder,
   })
 
-test('unsafe versions of Node are recognized', () => {
+test('versions of Node with known vulnerabilities are recognized as unsafe', () => {
   for (const [version, isSafe] of verdicts)
     assert.equal(nodeFault(version) === undefined, isSafe, version)
 })

@@ -114,7 +114,7 @@ suite('conversion webhooks and extension servers are called', {
     }
   })
 
-  test('field selectors work in each version', () => selectsByFields())
+  test('field selectors work in each version of a custom resource', () => selectsByFields())
 
   test(
     'an extension server is reached through its APIService',

@@ -77,7 +77,7 @@ test('a token whose email address is not verified is rejected', async () => {
   }
 })
 
-test('claims are mapped by expressions', async () => {
+test('expressions map the claims of a token to a user', async () => {
   const claimMappings = {
     username: { expression: "claims.sub + ':' + claims.tenant.name" },
     groups: { expression: 'claims.roles.split(",")' },

@@ -302,7 +302,7 @@ test('tolerated errors do not count toward the maximum number of reported errors
   )
 })
 
-test('validation of a large value yields between its parts and between alternatives', () => {
+test('validation of a large value yields to other work between the parts of the value and between alternatives', () => {
   const one = { type: 'integer', maximum: 1 }
   const value = { spec: { v: Array.from({ length: 10_000 }, (_, at) => at % 2) } }
   const busy = { isOver: () => true }
@@ -353,7 +353,7 @@ const keyed = (items: Json): Json => ({
   'x-kubernetes-list-map-keys': ['n'],
 })
 
-test('matching the items of a long keyed list with old items yields, and so does validating them', () => {
+test('matching the items of a long keyed list with old items yields to other work, and so does validating the items', () => {
   const items = {
     type: 'object',
     properties: { n: { type: 'integer' }, l: { type: 'array', items: { maximum: -1 } } },
@@ -382,7 +382,7 @@ test('matching the items of a long keyed list with old items yields, and so does
   ok(changed.given - updated.given >= 150, `${updated.given} and ${changed.given} turns`)
 })
 
-test('comparing the items of a set yields even within a single large item', () => {
+test('comparing the items of a set yields to other work even within a single large item', () => {
   const set = {
     type: 'array',
     items: { type: 'array', items: {} },

@@ -65,7 +65,7 @@ test('every type and field of every built-in group and version has a description
 /** Entries that contain only the descriptions of fields of other types. */
 const bases: ReadonlySet<string> = new Set(['Kind', 'Any', 'List'])
 
-test('every description is published', () => {
+test('every description is published in the OpenAPI documents', () => {
   const texts = new Set(published.values())
   const unused = lines.filter(({ path, text }) => !texts.has(text) && !bases.has(path))
   assert.deepEqual(

@@ -44,7 +44,7 @@ for (const { of, published, resources } of sets) {
     assert.equal(JSON.stringify(own, null, 1), JSON.stringify(published.get(path), null, 1), path)
   }
 
-  test(`every v3 document equals that of kube-apiserver, ${of}`, async () => {
+  test(`every OpenAPI v3 document equals that of kube-apiserver, ${of}`, async () => {
     const own = library()
     const keys = [...published.keys()].flatMap((path) =>
       path.startsWith(v3) ? [path.slice(v3.length)] : [],
@@ -58,7 +58,7 @@ for (const { of, published, resources } of sets) {
   })
 }
 
-test('the v2 document equals that of kube-apiserver', async () => {
+test('the OpenAPI v2 document equals that of kube-apiserver', async () => {
   const registry = new Registry(builtInResources())
   const library = new OpenApiLibrary({
     registry,

@@ -28,7 +28,7 @@ const wholeOf = (definitions: Record<string, Fields> = {}): OlderWhole => ({
 const read = (texts: ReadonlyMap<string, string>): object =>
   Object.fromEntries([...texts].map(([name, text]) => [name, parseText(text)]))
 
-test('if a definition differs from an existing one of the same name, it is renamed in all references', async () => {
+test('a definition that differs from an existing definition of the same name is renamed in all references', async () => {
   const whole = wholeOf({
     Meta: { type: 'object', properties: { name: { type: 'string' } } },
     Meta_v2: { type: 'string' },

@@ -150,7 +150,7 @@ test('an object that cannot be converted does not fail requests for other object
   assert.equal((await alone)[0]?.peek().apiVersion, 'example.com/v2')
 })
 
-test('the cache of converted objects is limited in bytes, retains two revisions of each object, and is cleared with its definition', async () => {
+test('the cache of converted objects is limited in bytes, retains two revisions of each object, and is cleared together with the definition', async () => {
   const { webhook, kept, converter } = setUp(100_000)
   await converter.items(Array.from({ length: 100 }, (_, at) => itemOf(`w${at}`, { bytes: 5_000 })))
   assert.ok(kept.bytes <= 100_000)
@@ -238,7 +238,7 @@ test('a retry after a failed conversion review contains only the objects of its 
     for (const item of items) assert.equal(item.peek().apiVersion, 'example.com/v2')
 })
 
-test('if several watches send the same converted event within a short time, they share its frame', async () => {
+test('several watches that send the same converted event within a short time share the frame of the event', async () => {
   const { converter } = setUp()
   const [item = assert.fail()] = await converter.items([itemOf('a', { revision: 7 })])
   const show = (type: 'ADDED' | 'MODIFIED'): Buffer => converter.frames.shown(type, 7, item).frame()

@@ -226,7 +226,7 @@ describe('the KMS v2 provider encrypts and decrypts values', () => {
     )
   })
 
-  test('an error explains why a value is malformed', async () => {
+  test('the error for a malformed encrypted value states what is wrong', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using kms = new KmsV2(partsOf(server.path))
