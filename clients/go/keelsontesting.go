@@ -37,6 +37,9 @@ type Options struct {
 	// Command runs Keelson. If it is empty, the environment variable KEELSON contains the command.
 	// If the variable is also empty, the command is "npx keelson".
 	Command []string
+	// Kubernetes is the Kubernetes release of the server, such as "1.33" or "latest". If it is empty,
+	// the server has the default release.
+	Kubernetes string
 	// Controllers are the names of the controllers to run. If it is nil, all controllers run. An
 	// empty list runs none, like envtest.
 	Controllers []string

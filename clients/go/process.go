@@ -88,6 +88,9 @@ func argumentsOf(options Options) []string {
 		command = []string{"npx", "keelson"}
 	}
 	arguments := append(append([]string{}, command...), "serve", "--testing")
+	if options.Kubernetes != "" {
+		arguments = append(arguments, "--kubernetes="+options.Kubernetes)
+	}
 	if options.Controllers != nil {
 		arguments = append(arguments, "--controllers="+strings.Join(options.Controllers, ","))
 	}

@@ -20,6 +20,7 @@ func TestArguments(t *testing.T) {
 		want    string
 	}{
 		{Options{}, "node main.js serve --testing"},
+		{Options{Command: []string{"keelson"}, Kubernetes: "1.33"}, "keelson serve --testing --kubernetes=1.33"},
 		{Options{Command: []string{"keelson"}, Flags: []string{"--v=2"}}, "keelson serve --testing --v=2"},
 		{Options{Controllers: []string{}}, "node main.js serve --testing --controllers="},
 		{

@@ -43,7 +43,10 @@ type ApiType = {
 
 /** Returns all pages. Links between pages are relative. */
 export async function apiPages(): Promise<readonly Page[]> {
-  const resources = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
+  const resources = builtInResources({
+    isServed: () => true,
+    gates: { release: 33, isOn: () => true },
+  })
   const types = await readTypes(resources)
   const packages = [...new Set([...types.values()].map(({ packageName }) => packageName))]
   return [

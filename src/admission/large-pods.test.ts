@@ -24,7 +24,7 @@ import { createServiceAccount } from './service-account/plugin.ts'
 
 unsteadyWork.report = assert.fail
 
-const gates = { isOn: () => true }
+const gates = { release: 33, isOn: () => true }
 const TURN_MS_MAX = 50
 
 const list = (length: number, one: (at: number) => Fields): readonly Fields[] =>
@@ -67,7 +67,7 @@ const podSecurity = createPodSecurity({
   objects,
   clock: systemClock,
   gates,
-  metrics: new PodSecurityMetrics(new Metrics()),
+  metrics: new PodSecurityMetrics(new Metrics(), 33),
   configuration: {
     defaults: { enforce: restricted, audit: restricted, warn: restricted },
     exemptions: { namespaces: [], usernames: [], runtimeClasses: [] },

@@ -6,7 +6,14 @@
 import { gateTable } from './gate-table.ts'
 import { defaultMinor, oldestMinor } from './releases.ts'
 
-export type Gates = { readonly isOn: (name: string) => boolean }
+export type Gates = {
+  /**
+   * The release that has these gates. Behavior that differs between releases without a gate depends
+   * on it.
+   */
+  readonly release: number
+  readonly isOn: (name: string) => boolean
+}
 
 const gateStages = ['ALPHA', 'BETA', 'GA', 'DEPRECATED'] as const
 export type GateStage = (typeof gateStages)[number]
@@ -52,10 +59,14 @@ export function gatesOf(release: number, versions: GateVersions = {}): ReleaseGa
   return gates
 }
 
+/** Returns the gates of a release if `--feature-gates` is not set. */
+export const defaultGatesOf = (release: number): Gates => ({
+  release,
+  isOn: (name) => gatesOf(release).states.get(name)?.isOnByDefault ?? false,
+})
+
 /** State of the gates of the default release if `--feature-gates` is not set. */
-export const defaultGates: Gates = {
-  isOn: (name) => gatesOf(defaultMinor).states.get(name)?.isOnByDefault ?? false,
-}
+export const defaultGates: Gates = defaultGatesOf(defaultMinor)
 
 /**
  * Reads the rows of a release from the table. A row has the form `Name 31-36: 31 ALPHA, 34 GA on`:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defaultMinor, parseRelease, servedMinors } from './releases.ts'
+import { defaultMinor, gitVersionOf, parseRelease, releasesFor, servedMinors } from './releases.ts'
 
 const minors = [33, 34]
 
@@ -42,6 +42,16 @@ test('an unknown version is refused with a list of the known versions', () => {
       },
       text,
     )
+})
+
+test('unfinished releases can be chosen only with an environment variable', () => {
+  assert.deepEqual(releasesFor({}), servedMinors)
+  assert.deepEqual(releasesFor({ KEELSON_UNFINISHED_RELEASES: '1' }), [33, 34, 35, 36, 37])
+})
+
+test('a server reports a patch version of its release', () => {
+  assert.equal(gitVersionOf(33), 'v1.33.5')
+  assert.equal(gitVersionOf(36), 'v1.36.3')
 })
 
 test('Keelson can serve its default release', () => {

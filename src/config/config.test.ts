@@ -117,7 +117,7 @@ const configOfSeveralFlags = {
   },
   telemetry: {
     audit: { policy: null, log: null, webhook: null },
-    metrics: { allowedLabels: new Map(), disabled: new Set(), showsHidden: false },
+    metrics: { release: 33, allowedLabels: new Map(), disabled: new Set(), showsHidden: false },
     tracing: null,
     logging: { format: 'auto', verbosity: 0, modules: [] },
     hasProfiles: true,
@@ -137,6 +137,7 @@ test('flags that are not set have their default values', () => {
   const { admission, cluster, runtime } = configOf(...severalFlags)
   const { kubelet, services } = cluster
   assert.deepEqual(runtime.emulation, {
+    release: 33,
     minor: 33,
     isForwardCompatible: false,
     isRuntimeConfigForwardCompatible: false,
@@ -569,8 +570,7 @@ test('a gate that does not exist in the emulated version gets no suggestion', ()
 
 test('errors and hints for keelson dev name the command, and suggest its own flags', () => {
   const checked = checkArgs(['help', '--ephemerl', '--in-memory', etcd], {
-    command: 'keelson dev',
-    ownFlags: ['ephemeral'],
+    command: { command: 'keelson dev', ownFlags: ['ephemeral'] },
   })
   assert.ok(checked.kind === 'faults')
   assert.equal(checked.faults[0], '"keelson dev" does not take any arguments, got ["help"]')
@@ -705,5 +705,27 @@ test('--testing is in the help text, and is refused by all commands except keels
   assert.deepEqual(faultsOf(etcd, '--testing=false'), [])
   assert.deepEqual(faultsOf(etcd, '--testing-now=2030-01-01T00:00:00Z'), [
     '--testing-now is only supported by keelson serve --testing: leave it out',
+  ])
+})
+
+const checkTwoReleases = (...args: readonly string[]) =>
+  checkArgs([etcd, ...args], { releases: [33, 34] })
+
+test('--kubernetes chooses the release, and other versions are relative to it', () => {
+  const chosen = checkTwoReleases('--kubernetes=1.34.x', '--emulated-version=1.33')
+  assert.ok(chosen.kind === 'config')
+  const { release, runtime, featureGates, telemetry } = chosen.config
+  assert.deepEqual([release, featureGates.release, telemetry.metrics.release], [34, 34, 34])
+  assert.deepEqual([runtime.emulation.release, runtime.emulation.minor], [34, 33])
+  const faultsWith = (...args: readonly string[]) => {
+    const checked = checkTwoReleases(...args)
+    return checked.kind === 'faults' ? checked.faults : []
+  }
+  assert.deepEqual(faultsWith('--kubernetes=1.33', '--emulated-version=1.34'), [
+    'emulation version 1.34 is not between [1.31, 1.33.0]',
+  ])
+  assert.deepEqual(faultsWith('--kubernetes=1.34', '--show-hidden-metrics-for-version=1.33'), [])
+  assert.deepEqual(faultsWith('--kubernetes=1.35'), [
+    '--kubernetes: Kubernetes version "1.35" is not known. Known versions: 1.33, 1.34, latest',
   ])
 })

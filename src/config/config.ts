@@ -4,6 +4,7 @@
  * message or its hint explains what to do.
  */
 import { isIP } from 'node:net'
+import { defaultMinor, parseRelease, servedMinors } from '../api/releases.ts'
 import type { TokenEntry } from '../api/user.ts'
 import { readAuthorityFile } from './authority-file.ts'
 import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
@@ -152,6 +153,8 @@ export type TelemetryConfig = {
 }
 
 export type Config = {
+  /** The minor version of the Kubernetes release that the server is. */
+  readonly release: number
   readonly storage: StorageConfig
   readonly network: NetworkConfig
   readonly tls: TlsConfig
@@ -195,7 +198,17 @@ export type ConfigResult =
       readonly hints: readonly string[]
     }
 
-export function checkArgs(args: readonly string[], command?: NamedCommand): ConfigResult {
+export type CheckOptions = {
+  /** The command that the arguments belong to. The default is `keelson serve`. */
+  readonly command?: NamedCommand
+  /** The releases that can be chosen, by their minor versions. */
+  readonly releases?: readonly number[]
+}
+
+export function checkArgs(
+  args: readonly string[],
+  { command, releases = servedMinors }: CheckOptions = {},
+): ConfigResult {
   const { raw, faults, hints } = parseArgs(args, command)
   const values = new Values(flags, raw, faults)
   values.hints.push(...hints)
@@ -204,15 +217,23 @@ export function checkArgs(args: readonly string[], command?: NamedCommand): Conf
     const { deprecated } = flags[name]
     if (deprecated !== undefined) warnings.push(`Flag --${name} has been deprecated, ${deprecated}`)
   }
-  const config = readConfig(values, (text) => warnings.push(text))
+  const release = readRelease(values, releases)
+  const config = readConfig(values, release, (text) => warnings.push(text))
   if (values.faults.length > 0)
     return { kind: 'faults', faults: values.faults, hints: values.hints }
   return { kind: 'config', config: deepFreeze(config), warnings }
 }
 
+function readRelease(values: Values, releases: readonly number[]): number {
+  const parsed = parseRelease(values.string('kubernetes'), releases)
+  if ('minor' in parsed) return parsed.minor
+  values.fault(`--kubernetes: ${parsed.fault}`)
+  return defaultMinor
+}
+
 /** Reads all flags. Errors are reported in the order in which the flags are read here. */
-function readFlags(values: Values, warn: (text: string) => void) {
-  const emulation = readEmulation(values)
+function readFlags(values: Values, release: number, warn: (text: string) => void) {
+  const emulation = readEmulation(values, release)
   const featureGates = readGates(values, emulation, warn)
   const bindAddress = values.address('bind-address')
   const advertised = values.address('advertise-address')
@@ -228,7 +249,7 @@ function readFlags(values: Values, warn: (text: string) => void) {
     endpointAddress: advertised || (isLoopback(bindAddress) ? anyOf(bindAddress) : bindAddress),
     externalHost: values.string('external-hostname') || advertiseAddress,
     tls: readTls(values),
-    metrics: readMetrics(values, warn),
+    metrics: readMetrics(values, release, warn),
     tlsMinVersion: readTlsVersion(values),
     tlsCiphers: readCipherSuites(values, warn),
     servesHttp2: !values.boolean('disable-http2-serving'),
@@ -272,8 +293,8 @@ function readFlags(values: Values, warn: (text: string) => void) {
   }
 }
 
-function readConfig(values: Values, warn: (text: string) => void): Config {
-  const read = readFlags(values, warn)
+function readConfig(values: Values, release: number, warn: (text: string) => void): Config {
+  const read = readFlags(values, release, warn)
   const { deleteWorkers, collectsGarbage, sizePollMs, leaseReuseSecondsMax } = read.tuning
   const { bindAddress, port, advertiseAddress, endpointAddress, externalHost, egress } = read
   const { servesHttp2, streamsPerConnectionMax, strictTransportSecurity } = read
@@ -281,6 +302,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
   const { rootCaPem, legacyTokenPeriodMs, signing } = read
   const { audit, metrics, tracing, logging, hasProfiles, debugSocketPath } = read
   return {
+    release,
     storage: {
       ...read.etcd,
       encryption: read.encryption,
@@ -450,10 +472,11 @@ function readControllers(values: Values): readonly ControllerName[] {
 
 function readGates(
   values: Values,
-  { minor }: Emulation,
+  emulation: Emulation,
   warn: (text: string) => void,
 ): FeatureGates {
-  const { gates, faults, hints, warnings } = parseFeatureGates(values.list('feature-gates'), minor)
+  const entries = values.list('feature-gates')
+  const { gates, faults, hints, warnings } = parseFeatureGates(entries, emulation)
   values.faults.push(...faults)
   values.hints.push(...hints)
   for (const warning of warnings) warn(warning)

@@ -9,7 +9,9 @@ import type { Values } from './values.ts'
 const MAJOR = 1
 
 export type Emulation = {
-  /** The emulated minor version. If it equals `defaultMinor`, no older version is emulated. */
+  /** The release that the server is. */
+  readonly release: number
+  /** The emulated minor version. If it equals `release`, no older version is emulated. */
   readonly minor: number
   /**
    * Whether a newer, more stable version of an API is also served if one of its older versions is
@@ -21,26 +23,29 @@ export type Emulation = {
 }
 
 export const noEmulation: Emulation = {
+  release: defaultMinor,
   minor: defaultMinor,
   isForwardCompatible: false,
   isRuntimeConfigForwardCompatible: false,
 }
 
-export function readEmulation(values: Values): Emulation {
-  let minor = defaultMinor
-  for (const given of values.slice('emulated-version')) minor = readVersion(values, given) ?? minor
+export function readEmulation(values: Values, release: number): Emulation {
+  let minor = release
+  for (const given of values.slice('emulated-version'))
+    minor = readVersion(values, given, release) ?? minor
   const isSet = (
     flag: 'emulation-forward-compatible' | 'runtime-config-emulation-forward-compatible',
     field: string,
   ): boolean => {
     const isOn = values.boolean(flag)
-    if (isOn && minor === defaultMinor) {
+    if (isOn && minor === release) {
       const why = 'cannot be set to true if the emulation version is the same as the binary version'
       values.fault(`ServerRunOptions.${field} ${why}`)
     }
     return isOn
   }
   return {
+    release,
     minor,
     isForwardCompatible: isSet('emulation-forward-compatible', 'EmulationForwardCompatible'),
     isRuntimeConfigForwardCompatible: isSet(
@@ -54,7 +59,7 @@ export function readEmulation(values: Values): Emulation {
  * Returns the minor version in a value of --emulated-version. If the value is invalid, reports an
  * error and returns undefined.
  */
-function readVersion(values: Values, given: string): number | undefined {
+function readVersion(values: Values, given: string, release: number): number | undefined {
   const at = given.indexOf('=')
   const [component, version] = at < 0 ? ['kube', given] : [given.slice(0, at), given.slice(at + 1)]
   const refuse = (fault: string): undefined => {
@@ -65,9 +70,9 @@ function readVersion(values: Values, given: string): number | undefined {
   const [, major = '', minor = '', patch] = /^v?(\d+)\.(\d+)(\.\d+)?$/.exec(version) ?? []
   if (minor === '') return refuse(`could not parse ${JSON.stringify(version)} as version`)
   if (patch !== undefined) return refuse(`patch version not allowed, got: kube=${version}`)
-  const known = `[${MAJOR}.${oldestMinor}, ${MAJOR}.${defaultMinor}.0]`
+  const known = `[${MAJOR}.${oldestMinor}, ${MAJOR}.${release}.0]`
   const isOld = Number(major) < MAJOR || (Number(major) === MAJOR && Number(minor) < oldestMinor)
-  const isNew = Number(major) > MAJOR || (Number(major) === MAJOR && Number(minor) > defaultMinor)
+  const isNew = Number(major) > MAJOR || (Number(major) === MAJOR && Number(minor) > release)
   if (!isOld && !isNew) return Number(minor)
   values.fault(`emulation version ${version} is not between ${known}`)
   if (isNew) return undefined
@@ -76,21 +81,21 @@ function readVersion(values: Values, given: string): number | undefined {
 }
 
 /**
- * Returns the minor version in which a resource was introduced. For an unknown resource, returns
- * that of its group version.
+ * Returns the minor version in which a resource was introduced, according to a release. For an
+ * unknown resource, returns that of its group version.
  */
-export function introductionOf(groupVersion: string, plural: string): number {
-  for (const [kind, { introduced }] of kindsOf(defaultMinor, groupVersion))
+export function introductionOf(release: number, groupVersion: string, plural: string): number {
+  for (const [kind, { introduced }] of kindsOf(release, groupVersion))
     if (pluralOf(kind) === plural) return introduced
-  return versionIntroductionOf(groupVersion)
+  return versionIntroductionOf(release, groupVersion)
 }
 
 /**
- * Returns the minor version in which the first resources of a group version were introduced, or 0
- * if it is not known.
+ * Returns the minor version in which the first resources of a group version were introduced,
+ * according to a release, or 0 if it is not known.
  */
-export function versionIntroductionOf(groupVersion: string): number {
-  const all = [...kindsOf(defaultMinor, groupVersion).values()]
+export function versionIntroductionOf(release: number, groupVersion: string): number {
+  const all = [...kindsOf(release, groupVersion).values()]
   return all.length === 0 ? 0 : Math.min(...all.map(({ introduced }) => introduced))
 }
 

@@ -94,7 +94,7 @@ test('AllAlpha enables all alpha gates except those of features that Keelson doe
 })
 
 test('AllAlpha does not enable a gate that does not exist in the emulated version', () => {
-  const { gates } = parseFeatureGates(['AllAlpha=true', 'AllBeta=true'], 31)
+  const { gates } = parseFeatureGates(['AllAlpha=true', 'AllBeta=true'], { release: 33, minor: 31 })
   assert.ok(!gates.all.some(({ name }) => name === 'DeclarativeValidation'))
   assert.ok(!gates.isOn('DeclarativeValidation'))
 })

@@ -3,6 +3,7 @@ import { type Gates, gatesOf, type GateStage, type GateState } from '../api/gate
 import { defaultMinor } from '../api/releases.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { suggestValue } from '../lib/text/suggest.ts'
+import { type Emulation, noEmulation } from './emulation.ts'
 
 export type FeatureGates = Gates & {
   /** All gates and their values, for the metric kubernetes_feature_enabled. */
@@ -166,11 +167,14 @@ const stageGates: ReadonlyMap<string, GateStage> = new Map([
 ])
 
 /**
- * Parses entries of the form `Name=bool`. If a name is repeated, the last entry is used. `minor` is
- * the emulated Kubernetes version, whose gates can be set.
+ * Parses entries of the form `Name=bool`. If a name is repeated, the last entry is used. The gates
+ * of the emulated version can be set.
  */
-export function parseFeatureGates(entries: readonly string[], minor = defaultMinor): ParsedGates {
-  const { states: known, absent } = gatesOf(defaultMinor, { emulated: minor })
+export function parseFeatureGates(
+  entries: readonly string[],
+  { release, minor }: Pick<Emulation, 'release' | 'minor'> = noEmulation,
+): ParsedGates {
+  const { states: known, absent } = gatesOf(release, { emulated: minor })
   const set = new Map<string, boolean>()
   const faults: string[] = []
   const hints: string[] = []
@@ -197,7 +201,7 @@ export function parseFeatureGates(entries: readonly string[], minor = defaultMin
   const isOn = (name: string): boolean =>
     !absentGates.has(name) && (set.get(name) ?? known.get(name)?.isOnByDefault ?? false)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
-  return { gates: { isOn, all }, faults, hints, warnings }
+  return { gates: { release, isOn, all }, faults, hints, warnings }
 }
 
 /** Returns the values that AllAlpha and AllBeta set for gates that the flag does not name. */

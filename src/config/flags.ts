@@ -5,6 +5,7 @@
  * its default, it states the reason. Defaults are those of kube-apiserver, except for the
  * differences in docs/differences.md.
  */
+import { defaultMinor, releaseNames } from '../api/releases.ts'
 import { pluginOrder, pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
 import { cipherSuites } from './cipher-suite-names.ts'
@@ -442,6 +443,13 @@ const flagTable = {
 
   ...auditFlags,
 
+  kubernetes: {
+    section: generic,
+    type: 'string',
+    default: `1.${defaultMinor}`,
+    choices: releaseNames,
+    help: 'Kubernetes release that the server is, such as 1.33, 1.33.x, or latest.',
+  },
   controllers: {
     section: generic,
     type: 'list',
@@ -711,6 +719,7 @@ export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flag
  * kube-controller-manager for controllers that run in this server.
  */
 export const ownFlagNames: ReadonlySet<string> = new Set([
+  'kubernetes',
   'data-dir',
   'store',
   'testing',

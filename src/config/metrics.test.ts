@@ -13,7 +13,7 @@ function read(...given: readonly (readonly [string, string])[]) {
     if (isFlagName(name)) raw.set(name, [...(raw.get(name) ?? []), value])
   const values = new Values(flags, raw, [])
   const warnings: string[] = []
-  const choice = readMetrics(values, (text) => warnings.push(text))
+  const choice = readMetrics(values, 33, (text) => warnings.push(text))
   return { ...choice, faults: values.faults, warnings }
 }
 

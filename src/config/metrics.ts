@@ -6,17 +6,21 @@ import { parseCsv } from './csv.ts'
 import { readBytes } from './files/read-file.ts'
 import type { Values } from './values.ts'
 
-/** The only release whose hidden metrics can be shown. It is the release before the current one. */
-const PREVIOUS = '1.32'
-
-export function readMetrics(values: Values, warn: (text: string) => void): MetricChoice {
+export function readMetrics(
+  values: Values,
+  release: number,
+  warn: (text: string) => void,
+): MetricChoice {
+  // Only the hidden metrics of the release before this one can be shown.
+  const previous = `1.${release - 1}`
   const version = values.string('show-hidden-metrics-for-version')
-  if (version !== '' && version !== PREVIOUS) {
+  if (version !== '' && version !== previous) {
     values.fault(
-      `--show-hidden-metrics-for-version must be omitted or have the value '${PREVIOUS}'. Only the previous minor version is allowed`,
+      `--show-hidden-metrics-for-version must be omitted or have the value '${previous}'. Only the previous minor version is allowed`,
     )
   }
   return {
+    release,
     allowedLabels: readAllowedLabels(values, warn),
     disabled: new Set(values.slice('disabled-metrics')),
     showsHidden: version !== '',

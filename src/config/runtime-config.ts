@@ -89,7 +89,8 @@ function isServedThen(
 ): boolean {
   if (!isServed(resource, values)) return false
   const groupVersion = groupVersionOf(resource)
-  if (introductionOf(groupVersion, resource.plural) <= emulation.minor) return true
+  if (introductionOf(emulation.release, groupVersion, resource.plural) <= emulation.minor)
+    return true
   const isNamed = values.get(`${groupVersion}/${resource.plural}`) ?? values.get(groupVersion)
   if (emulation.isRuntimeConfigForwardCompatible && isNamed === true) return true
   if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
@@ -114,11 +115,11 @@ function tooNew(values: ReadonlyMap<string, boolean>, emulation: Emulation): str
     if (!isOn || group === 'api') return []
     const groupVersion = `${group}/${version}`
     if (plural === undefined) {
-      if (versionIntroductionOf(groupVersion) <= emulation.minor) return []
+      if (versionIntroductionOf(emulation.release, groupVersion) <= emulation.minor) return []
       const why = 'all the resources have been introduced after'
       return [`cannot enable version ${groupVersion} in runtime-config because ${why} ${current}`]
     }
-    const introduced = introductionOf(groupVersion, plural)
+    const introduced = introductionOf(emulation.release, groupVersion, plural)
     if (introduced <= emulation.minor) return []
     const why = `it is introduced at 1.${introduced} after`
     return [

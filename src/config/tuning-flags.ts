@@ -128,7 +128,7 @@ export const tuningFlags = {
   'emulated-version': {
     section: 'Generic',
     type: 'list',
-    help: 'Kubernetes version whose APIs and feature gates are served, such as 1.32 or kube=1.32. The oldest supported version is 1.31. Default: 1.33.',
+    help: 'Kubernetes version whose APIs and feature gates are served, such as 1.32 or kube=1.32. The oldest supported version is 1.31. Default: the release of --kubernetes.',
     swap: [
       {
         when: /1\.3[12]$/,

@@ -175,7 +175,7 @@ test('an autoscaler that is read and written through v1 keeps fields that exist 
 })
 
 test('an object stored in a version that is still served but no longer the storage version can be read', () => {
-  const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
+  const all = builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } })
   const stored: readonly (readonly [string, string, string, object])[] = [
     [
       'ValidatingAdmissionPolicy',

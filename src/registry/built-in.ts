@@ -2,7 +2,6 @@
 import { defaultGates, type Gates } from '../api/gates.ts'
 import { deprecationOf } from '../api/lifecycle.ts'
 import type { KubeObject } from '../api/object.ts'
-import { defaultMinor } from '../api/releases.ts'
 import { zeroTime } from '../api/time.ts'
 import { Defaults } from '../objects/schema/defaults.ts'
 import type {
@@ -162,7 +161,7 @@ function builtIn(
     get shape(): ObjectSchema {
       return (shape ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
     },
-    discovery: discoveryOf(row),
+    discovery: discoveryOf(row, cluster.gates.release),
     versions: row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion },
     selection: {
       fields: fieldReaders(rules.selectableFields ?? []),
@@ -176,9 +175,9 @@ function builtIn(
   return resource
 }
 
-function discoveryOf(row: ResourceRow): ResourceDiscovery {
+function discoveryOf(row: ResourceRow, release: number): ResourceDiscovery {
   const groupVersion = row.group === '' ? row.version : `${row.group}/${row.version}`
-  const deprecation = deprecationOf(defaultMinor, groupVersion, row.kind)
+  const deprecation = deprecationOf(release, groupVersion, row.kind)
   return {
     singular: row.kind.toLowerCase(),
     shortNames: row.shortNames,

@@ -22,6 +22,7 @@ const controller: KubeObject = {
 }
 
 const withGates = (...on: readonly string[]): Gates => ({
+  ...defaultGates,
   isOn: (name) => (name.startsWith('Declarative') ? on.includes(name) : defaultGates.isOn(name)),
 })
 

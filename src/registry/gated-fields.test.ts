@@ -176,7 +176,10 @@ test('gated fields in volumeClaimTemplates are kept, and an object that loses it
 })
 
 test('an update may keep values that are valid only with a gate that is now off', () => {
-  const off = { isOn: (name: string) => !name.startsWith('Relaxed') && defaultGates.isOn(name) }
+  const off = {
+    ...defaultGates,
+    isOn: (name: string) => !name.startsWith('Relaxed') && defaultGates.isOn(name),
+  }
   const podsWithout = new Registry(builtInResources({ gates: off })).find({
     group: '',
     version: 'v1',
@@ -225,7 +228,10 @@ test('an autoscaler stored with zero minReplicas can be updated', () => {
 })
 
 test('in the Jobs of a CronJob, only the gated fields of Pods are dropped', () => {
-  const off = { isOn: (name: string) => !name.startsWith('Job') && defaultGates.isOn(name) }
+  const off = {
+    ...defaultGates,
+    isOn: (name: string) => !name.startsWith('Job') && defaultGates.isOn(name),
+  }
   const { shape } = resource('cronjobs', 'batch')
   const spec = {
     managedBy: 'example.com/x',
@@ -253,7 +259,10 @@ test('the gate of Pod-level resources does not count as in use if the stored res
 })
 
 const withoutGates = (...names: string[]): GatedFields =>
-  new GatedFields({ isOn: (name) => !names.includes(name) && defaultGates.isOn(name) })
+  new GatedFields({
+    ...defaultGates,
+    isOn: (name) => !names.includes(name) && defaultGates.isOn(name),
+  })
 
 test('gated fields of the status are kept only if the spec uses the gate, even if these fields are already stored', () => {
   const status = {
@@ -345,7 +354,10 @@ test('an invalid deletion cost in a stored template does not prevent updates of 
 })
 
 test('an update of a Job is validated with the gates of the server', () => {
-  const gates: Gates = { isOn: (name) => name !== 'PodDeletionCost' && defaultGates.isOn(name) }
+  const gates: Gates = {
+    ...defaultGates,
+    isOn: (name) => name !== 'PodDeletionCost' && defaultGates.isOn(name),
+  }
   const jobs =
     builtInResources({ gates }).find(({ kind }) => kind === 'Job') ?? assert.fail('no Jobs')
   const template = {

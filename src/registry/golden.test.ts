@@ -35,7 +35,7 @@ import { findType } from './types.ts'
  */
 const isOn = (gate: string): boolean => gate !== 'MaxUnavailableStatefulSet'
 /** Options that serve every version, including those that are off by default. */
-const all = { isServed: () => true, gates: { isOn } } as const
+const all = { isServed: () => true, gates: { release: 33, isOn } } as const
 const resources = builtInResources(all)
 
 /**

@@ -44,7 +44,7 @@ export function buildPlane(core: ServerCore, options: PlaneOptions): ControlPlan
         forgetKeys: (prefix) => engine.forget(prefix),
       },
       egress,
-      metrics: createPlaneMetrics(metrics, environment),
+      metrics: createPlaneMetrics(metrics, { ...environment, release: config.release }),
       requestBytes: memory.requestBytes,
     },
     tokens,

@@ -42,7 +42,11 @@ export type PlaneMetrics = {
 
 export function createPlaneMetrics(
   metrics: Metrics,
-  { clock: { monotonicMs }, log }: { readonly clock: Clock; readonly log: Log },
+  {
+    release,
+    clock: { monotonicMs },
+    log,
+  }: { readonly release: number; readonly clock: Clock; readonly log: Log },
 ): PlaneMetrics {
   const requests = new RequestMetrics(metrics, { monotonicMs })
   const flow = new FlowMetrics(metrics, monotonicMs())
@@ -62,7 +66,7 @@ export function createPlaneMetrics(
     logs: new LogMetrics(metrics),
     allocators: new AllocatorMetrics(metrics, monotonicMs),
     admission: new AdmissionMetrics(metrics, monotonicMs),
-    podSecurity: new PodSecurityMetrics(metrics),
+    podSecurity: new PodSecurityMetrics(metrics, release),
     declarative: new DeclarativeReporter(metrics, log),
     serviceAccounts: createServiceAccountMetrics(metrics),
     authentication: new AuthenticationMetrics(metrics),

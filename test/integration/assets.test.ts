@@ -142,6 +142,19 @@ test('the etcd substitute describes itself, and kube-apiserver prints its flags 
   )
 })
 
+test('kube-apiserver has the release of --kubernetes', async () => {
+  const folder = join(dir, 'newer')
+  const env = { ...process.env, KEELSON_UNFINISHED_RELEASES: '1' }
+  await run(keelsonProgram, ['assets', `--dir=${folder}`, '--kubernetes=1.34.x'], { env })
+  const program = join(folder, 'kube-apiserver')
+  assert.match((await run(program, ['--version'])).stdout, /^Kubernetes v1\.34 /)
+  assert.match(readFileSync(program, 'utf8'), / kube-apiserver --kubernetes=1\.34 "\$@"$/m)
+  await assert.rejects(
+    run(keelsonProgram, ['assets', `--dir=${folder}`, '--kubernetes=1.34']),
+    /Known versions: 1\.33, latest/,
+  )
+})
+
 test('a control plane starts with the flags of envtest, and stops on SIGTERM', async () => {
   const [etcdPort = 0, peerPort = 0, port = 0] = await freePorts(3)
   const etcdUrl = `http://127.0.0.1:${etcdPort}`

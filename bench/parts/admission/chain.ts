@@ -91,7 +91,7 @@ async function microsOf(admission: Admission): Promise<number> {
 
 function unconfigured(): Readonly<Record<string, readonly Plugin[]>> {
   const registry = new Registry(
-    builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+    builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
   )
   const memory = new MemoryObjects()
   memory.put('namespaces', '', anObject('Namespace', 'n'))

@@ -22,7 +22,7 @@ import { builtInResources } from '../../../src/registry/built-in.ts'
 import { Registry } from '../../../src/registry/registry.ts'
 
 const registry = new Registry(
-  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
 )
 /**
  * Metadata of the same size as that of stored objects, because the cost of a request depends on the

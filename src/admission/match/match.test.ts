@@ -15,7 +15,7 @@ import { matchesNamespaceSelector } from './namespaces.ts'
 import { convertTo } from './versions.ts'
 
 const registry = new Registry(
-  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
 )
 
 const rule = (resource: string, more: Fields = {}): Fields => ({

@@ -15,7 +15,7 @@ import { findNamespace, matchesNamespaceSelector } from './namespaces.ts'
 import { SelectorIndex } from './selected.ts'
 
 const registry = new Registry(
-  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
 )
 
 type Entry = { readonly at: number; readonly criteria: MatchCriteria }

@@ -3,20 +3,17 @@ import type { LevelVersion } from '../../api/pod-security-level.ts'
 import type { Counter, Metrics } from '../../lib/telemetry/metrics.ts'
 import { type Attributes, targetOf } from '../admission.ts'
 
-/**
- * Minor version of Kubernetes whose API this server implements. The metric reports later versions
- * as `future`.
- */
-const OWN_MINOR = 33
-
 export type PodSecurityMode = 'enforce' | 'audit' | 'warn'
 
 export class PodSecurityMetrics {
   readonly #evaluations: Counter
   readonly #exemptions: Counter
   readonly #errors: Counter
+  readonly #release: number
 
-  constructor(metrics: Metrics) {
+  /** Creates the metrics. Versions after `release` are reported as `future`. */
+  constructor(metrics: Metrics, release: number) {
+    this.#release = release
     this.#evaluations = metrics.counter({
       name: 'pod_security_evaluations_total',
       help: 'Number of evaluations of pods and pod templates by level, not counting exempt requests.',
@@ -54,7 +51,7 @@ export class PodSecurityMetrics {
     isAllowed: boolean,
   ): void {
     const isLatest = version === 'latest' || level === 'privileged'
-    const shown = isLatest ? 'latest' : version > OWN_MINOR ? 'future' : `v1.${version}`
+    const shown = isLatest ? 'latest' : version > this.#release ? 'future' : `v1.${version}`
     const decision = isAllowed ? 'allow' : 'deny'
     this.#evaluations.with(decision, mode, level, shown, ...labelsOf(attributes)).add()
   }

@@ -49,7 +49,7 @@ const pluginOf = (objects: MemoryObjects, configuration: Partial<PodSecurityConf
     objects,
     configuration: { ...defaultPodSecurity, ...configuration },
     gates: defaultGates,
-    metrics: new PodSecurityMetrics(metrics),
+    metrics: new PodSecurityMetrics(metrics, 33),
     clock: systemClock,
   })
 
@@ -370,7 +370,7 @@ test('a stricter level evaluates at most 3000 existing pods, with one pod of eac
     objects,
     configuration: defaultPodSecurity,
     gates: defaultGates,
-    metrics: new PodSecurityMetrics(new Metrics()),
+    metrics: new PodSecurityMetrics(new Metrics(), 33),
     clock,
   })
   assert.equal(await admit(plugin, write), object)
@@ -435,7 +435,7 @@ test('the time limit for checking existing pods includes reading the pods', asyn
     objects,
     configuration: defaultPodSecurity,
     gates: defaultGates,
-    metrics: new PodSecurityMetrics(new Metrics()),
+    metrics: new PodSecurityMetrics(new Metrics(), 33),
     clock: { monotonicMs: () => nowMs },
   })
   await admit(plugin, write)

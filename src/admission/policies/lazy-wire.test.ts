@@ -7,7 +7,10 @@ import { LazyFields, LazyItems } from '../../objects/cel/json-values.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { LazyWire } from './lazy-wire.ts'
 
-const resources = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
+const resources = builtInResources({
+  isServed: () => true,
+  gates: { release: 33, isOn: () => true },
+})
 
 function structOf(kind: string): ConstructorParameters<typeof LazyWire>[1] {
   const resource = resources.find((one) => one.kind === kind)

@@ -18,7 +18,7 @@ import { Policy, readBinding } from './policy.ts'
 import { PolicyIndex } from './policy-index.ts'
 
 const registry = new Registry(
-  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
 )
 
 const rule = (resources: readonly string[]) => ({

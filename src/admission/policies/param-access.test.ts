@@ -16,7 +16,7 @@ const group = 'admissionregistration.k8s.io'
 const user = { name: 'jane', uid: '7', groups: ['a', 'b'], extra: { z: ['1', '2'], k: ['3'] } }
 const jane = '&{jane 7 [a b] map[k:[3] z:[1 2]]}'
 const registry = new Registry(
-  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
 )
 
 function setUp(verdict: 'allow' | 'no-opinion') {

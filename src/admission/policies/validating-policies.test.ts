@@ -20,7 +20,7 @@ import { PolicyIndex } from './policy-index.ts'
 import { createValidatingPolicies } from './validating-policies.ts'
 
 const registry = new Registry(
-  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
 )
 
 const resourceRules = [

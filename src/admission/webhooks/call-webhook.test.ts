@@ -117,7 +117,7 @@ test('a webhook that is removed during a call leaves no metrics behind', async (
     rules,
   }
   const registry = new Registry(
-    builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+    builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
   )
   const list = new WebhookList(registry, noParts, (name) => counts.forget(name, 'validating'))
   list.set('c', { webhooks: [webhook] })

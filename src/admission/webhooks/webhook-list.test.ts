@@ -7,7 +7,7 @@ import { ReceivedAnswers } from '../../net/outbound/received.ts'
 import { WebhookList } from './webhook-list.ts'
 
 const registry = new Registry(
-  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
 )
 const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })
 

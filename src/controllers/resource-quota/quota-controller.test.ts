@@ -42,7 +42,7 @@ async function usedIn({ accessOf }: MemoryControlPlane, namespace: string): Prom
 test('a recount of a quota keeps the charge for an object that is not stored yet', async () => {
   await using plane = await MemoryControlPlane.start([quotas, configMaps])
   const openCharges = new OpenCharges()
-  const gates = { isOn: () => true }
+  const gates = { release: 33, isOn: () => true }
   const metrics = new QueueMetrics(new Metrics())
   await plane.create(configMaps, named('ConfigMap', 'busy', 'old'))
   await plane.create(configMaps, named('ConfigMap', 'other', 'old'))

@@ -34,7 +34,7 @@ function counting(
 ): QuotaController {
   const { registry, accessOf } = plane
   const metrics = new QueueMetrics(new Metrics())
-  const gates = { isOn: () => true }
+  const gates = { release: 33, isOn: () => true }
   const openCharges = new OpenCharges()
   const parts = {
     registry,

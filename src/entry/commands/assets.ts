@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { defaultMinor, parseRelease, releasesFor } from '../../api/releases.ts'
 import { serveHelp } from '../../config/serve-help.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { assetsFlags, writeAssets } from '../envtest/assets.ts'
@@ -14,16 +15,23 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
   const given = values.get('dir')
   if (rest.length > 0 || given === '') {
     return parts.fail(USAGE_FAULT, [
-      `keelson assets only takes --dir=FOLDER, not ${args.join(' ')}`,
+      `keelson assets only takes --dir=FOLDER and --kubernetes=VERSION, not ${args.join(' ')}`,
     ])
   }
-  const folder = given === undefined ? ownFolder(parts) : resolve(given)
+  const chosen = parseRelease(
+    values.get('kubernetes') ?? `1.${defaultMinor}`,
+    releasesFor(parts.env),
+  )
+  if ('fault' in chosen) return parts.fail(USAGE_FAULT, [`--kubernetes: ${chosen.fault}`])
+  const { minor: release } = chosen
+  const folder = given === undefined ? ownFolder(parts, release) : resolve(given)
   try {
     writeAssets({
       folder,
       program: parts.ownCommand,
       standIn: parts.standInCommand,
       version: parts.version,
+      release,
       serveHelp: printHelp(serveHelp()),
       path: parts.env['PATH'] ?? '',
     })
@@ -35,10 +43,11 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
 
 /**
  * Returns the default folder for the programs. It is in the cache folder, and its path depends only
- * on the version and the command line of Keelson. Without a cache folder, it is a new temporary
- * folder.
+ * on the release, and on the version and the command line of Keelson. Without a cache folder, it is
+ * a new temporary folder.
  */
-function ownFolder({ cache, version, ownCommand }: CommandContext): string {
+function ownFolder({ cache, version, ownCommand }: CommandContext, release: number): string {
   if (cache === undefined) return mkdtempSync(join(tmpdir(), 'keelson-assets-'))
-  return join(cache, `assets-${version}-${crc32(ownCommand.join(' ')).toString(16)}`)
+  const name = `assets-${version}-${crc32(ownCommand.join(' ')).toString(16)}`
+  return join(cache, release === defaultMinor ? name : `${name}-1.${release}`)
 }

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os'
+import { releasesFor } from '../../api/releases.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { UsageError } from '../dev/dev-flags.ts'
 import { type DevOutput, plainOutput } from '../dev/dev-output.ts'
@@ -41,6 +42,7 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
         const isForPeople = format === 'auto' && level === REQUESTS
         sink = parts.createSink({ format: isForPeople ? 'text' : format, verbosity })
       },
+      releases: releasesFor(parts.env),
       path: parts.env['PATH'] ?? '',
       ownEtcd: parts.fileOf('../.cache/tools/etcd'),
       nowMs: systemClock.wallMs(),

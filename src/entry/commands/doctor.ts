@@ -1,4 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
+import { releasesFor } from '../../api/releases.ts'
 import { readTextFile } from '../../config/files/read-file.ts'
 import { checkCommand } from '../doctor/flag-checks.ts'
 import {
@@ -14,7 +15,7 @@ import { runningIndex } from './own-files.ts'
 import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
 export async function doctor(args: readonly string[], parts: CommandContext): Promise<void> {
-  const flags = readDoctorFlags(args)
+  const flags = readDoctorFlags(args, releasesFor(parts.env))
   if ('faults' in flags) return parts.fail(USAGE_FAULT, flags.faults)
   const command = flags.manifest === undefined ? undefined : readManifest(flags.manifest)
   if (command !== undefined && 'fault' in command) return parts.fail(FAILURE, [command.fault])
@@ -28,7 +29,7 @@ export async function doctor(args: readonly string[], parts: CommandContext): Pr
           path: parts.env['PATH'] ?? '',
           clock: systemClock,
         })
-      : checkCommand(command)
+      : checkCommand(command, releasesFor(parts.env))
   const problems = countOf(checks, 'problem')
   parts.print(
     flags.isJson ? `${JSON.stringify({ problems, checks }, null, 2)}\n` : printChecks(checks),

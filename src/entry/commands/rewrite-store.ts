@@ -31,7 +31,10 @@ export async function rewriteStore(request: RewriteRequest): Promise<string> {
   const { store: place, etcdPrefix, config: path, eventTtlSeconds, showProgress } = request
   // KMS v1 is enabled, because this command is also used to migrate from KMS v1 to another
   // provider.
-  const gates = { isOn: (name: string) => name === 'KMSv1' || defaultGates.isOn(name) }
+  const gates = {
+    ...defaultGates,
+    isOn: (name: string) => name === 'KMSv1' || defaultGates.isOn(name),
+  }
   const read = readEncryptionConfiguration(readFileSync(path), { path, gates, isReloaded: false })
   if ('fault' in read) throw new Error(read.fault)
   const root = rootOf(etcdPrefix)

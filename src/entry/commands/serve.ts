@@ -1,3 +1,4 @@
+import { releasesFor } from '../../api/releases.ts'
 import { checkArgs } from '../../config/config.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
@@ -18,7 +19,7 @@ export async function serve(args: readonly string[], parts: CommandContext): Pro
       parts,
     )
   }
-  const checked = checkArgs(args)
+  const checked = checkArgs(args, { releases: releasesFor(parts.env) })
   if (checked.kind === 'faults')
     return parts.fail(USAGE_FAULT, [...checked.faults, ...checked.hints])
   const { config, warnings } = checked

@@ -7,12 +7,12 @@ import {
   readCommandFlags,
 } from '../../lib/process/command-flags.ts'
 import type { CommandHelp } from '../../lib/process/command-help.ts'
-import { kubernetesVersion } from '../../request/discovery/version.ts'
+import { defaultMinor, gitVersionOf } from '../../api/releases.ts'
 import { type CommandContext, USAGE_FAULT } from './command-context.ts'
 
 /** Returns the output of `--version`. */
 export const versionLine = (own: string): string =>
-  `Keelson ${own}, for Kubernetes ${kubernetesVersion.gitVersion}\n`
+  `Keelson ${own}, for Kubernetes ${gitVersionOf(defaultMinor)}\n`
 
 /** The commit of a built package, which scripts/build.ts defines. */
 declare const BUILD_COMMIT: string
@@ -38,7 +38,7 @@ export async function version(args: readonly string[], parts: CommandContext): P
   }
   const versions = {
     keelson: parts.version,
-    kubernetes: kubernetesVersion.gitVersion,
+    kubernetes: gitVersionOf(defaultMinor),
     node: process.version,
     commit: typeof BUILD_COMMIT === 'undefined' ? commitOf(parts) : BUILD_COMMIT,
   }

@@ -1,4 +1,6 @@
 /** The flags that only `keelson dev` has. It passes all other flags to `keelson serve`. */
+import { defaultMinor, releaseNames } from '../../api/releases.ts'
+import { flags } from '../../config/flags.ts'
 import type { NamedCommand } from '../../config/parse-args.ts'
 import {
   type CommandFlagTable,
@@ -58,6 +60,13 @@ const passedFlags: CommandFlagTable = {
     type: 'string',
     value: 'list',
     help: 'Keep objects in an etcd that already runs. Not with --ephemeral.',
+  },
+  kubernetes: {
+    type: 'string',
+    value: 'version',
+    choices: releaseNames,
+    shownDefault: `1.${defaultMinor}`,
+    help: flags.kubernetes.help,
   },
   v: {
     type: 'string',

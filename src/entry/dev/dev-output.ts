@@ -3,6 +3,8 @@ import type { ControllerName } from '../../config/controllers.ts'
 
 /** A server that is ready for requests. */
 export type ReadyServer = {
+  /** The minor version of the Kubernetes release that the server is. */
+  readonly release: number
   /** The URL in the kubeconfig. */
   readonly url: string
   /** The URL of the address on which the server listens, for example of 0.0.0.0. */

@@ -9,7 +9,7 @@ import type { Kubeconfig } from '../../api/kubeconfig.ts'
 import type { Handler } from '../../api/request.ts'
 import { authenticatedGroup, mastersGroup, type User } from '../../api/user.ts'
 import { parseControllers } from '../../config/controllers.ts'
-import { type ConfigResult, checkArgs, type Config } from '../../config/config.ts'
+import { checkArgs, type Config } from '../../config/config.ts'
 import { systemClock } from '../../lib/time/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { hostPort } from '../../lib/net/hosts.ts'
@@ -46,6 +46,8 @@ export type DevOptions = {
   readonly verbosity: Verbosity
   /** Applies the logging flags. */
   readonly configureLog: (logging: Config['telemetry']['logging']) => void
+  /** The releases that can be chosen, by their minor versions. */
+  readonly releases: readonly number[]
   /** The value of the environment variable PATH. */
   readonly path: string
   /** The etcd that is used if there is none on the PATH. */
@@ -83,8 +85,9 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
     throw new UsageError([`--apply=${own.apply} does not exist: name a folder with manifests`])
   // Check all flags before anything starts. For this check, the kind of store does not matter.
   const store = own.hasServers ? [] : ['--store=memory']
-  const { config: checked, warnings } = orFail(
-    checkArgs([...serveDefaults(own), ...store, ...own.rest], devCommand),
+  const { config: checked, warnings } = check(
+    [...serveDefaults(own), ...store, ...own.rest],
+    options,
   )
   const { bindAddress } = checked.network
   options.configureLog(checked.telemetry.logging)
@@ -131,6 +134,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   // Report the address only when the server is ready.
   await server.bootstrapped
   options.output.ready({
+    release: checked.release,
     url,
     listenUrl: server.url,
     takenPort: preferred === 0 || preferred === port ? undefined : preferred,
@@ -253,7 +257,7 @@ type StartOptions = {
    */
   readonly opening: Promise<OpenedEngine> | undefined
   readonly bindAddress: string
-  readonly options: Pick<DevOptions, 'log' | 'verbosity'>
+  readonly options: Pick<DevOptions, 'log' | 'verbosity' | 'releases'>
 }
 
 /** A server and the handler of its requests. */
@@ -271,13 +275,13 @@ async function startOnFreePort({
   bindAddress,
   options,
 }: StartOptions): Promise<StartedServer> {
+  const { log, verbosity } = options
   let unused = opening
   const startOn = async (port: number): Promise<StartedServer> => {
-    const { config } = orFail(checkArgs([...flags, `--secure-port=${port}`]))
+    const { config } = check([...flags, `--secure-port=${port}`], options)
     const hooks =
       unused !== undefined && config.storage.store.kind === 'sqlite' ? { opening: unused } : {}
     unused = undefined
-    const { log, verbosity } = options
     const environment = { ...realEnvironment(log), verbosity, ...observeRequests(log, verbosity) }
     const { promise: handler, resolve } = Promise.withResolvers<Handler>()
     const aroundHandler = (handle: Handler): Handler => {
@@ -426,7 +430,8 @@ const signingArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
         `--cluster-signing-key-file=${folder.caKey}`,
       ]
 
-function orFail(checked: ConfigResult) {
+function check(args: readonly string[], { releases }: Pick<DevOptions, 'releases'>) {
+  const checked = checkArgs(args, { command: devCommand, releases })
   if (checked.kind === 'faults') throw new UsageError([...checked.faults, ...checked.hints])
   return checked
 }

@@ -8,6 +8,7 @@ import type { ReadyServer } from './dev-output.ts'
 import { describeReady, TerminalOutput } from './terminal-output.ts'
 
 const server: ReadyServer = {
+  release: 33,
   url: 'https://127.0.0.1:6443',
   listenUrl: 'https://127.0.0.1:6443',
   takenPort: undefined,

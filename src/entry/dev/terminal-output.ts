@@ -1,6 +1,6 @@
 /** The output of `keelson dev` about its server on a terminal, for people. */
 import { ownControllers } from '../../config/controllers.ts'
-import { kubernetesVersion } from '../../request/discovery/version.ts'
+import { gitVersionOf } from '../../api/releases.ts'
 import { type DevOutput, nextCommands, type ReadyServer } from './dev-output.ts'
 
 export type Terminal = {
@@ -100,7 +100,7 @@ export function describeReady(server: ReadyServer, options: ReadyOptions): strin
   )
   const lines = [
     '',
-    `${MARGIN}${bold(cyan(`Keelson ${version}`))} for Kubernetes ${kubernetesVersion.gitVersion}, ${dim(`ready after ${Math.round(startMs)} ms`)}`,
+    `${MARGIN}${bold(cyan(`Keelson ${version}`))} for Kubernetes ${gitVersionOf(server.release)}, ${dim(`ready after ${Math.round(startMs)} ms`)}`,
     '',
     row('Address', `${cyan(server.url)}${describePort(server)}`),
     row('Kubeconfig', describeKubeconfig(server)),

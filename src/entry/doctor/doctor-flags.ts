@@ -1,4 +1,5 @@
 /** The flags of `keelson doctor`. */
+import { defaultMinor, parseRelease, releaseNames, servedMinors } from '../../api/releases.ts'
 import { flags } from '../../config/flags.ts'
 import {
   type CommandFlagTable,
@@ -16,6 +17,13 @@ const doctorFlags = {
     type: 'string',
     value: 'file',
     help: 'The manifest of the static pod of kube-apiserver, which kubeadm writes to /etc/kubernetes/manifests, or a unit file of systemd. keelson doctor FILE is the same.',
+  },
+  kubernetes: {
+    type: 'string',
+    value: 'version',
+    choices: releaseNames,
+    shownDefault: `1.${defaultMinor}`,
+    help: 'The Kubernetes release that the server will be.',
   },
   'secure-port': {
     type: 'string',
@@ -55,6 +63,8 @@ replaces the server, and which files are missing.`,
 export type DoctorFlags = {
   /** The file whose flags are checked. If undefined, the machine is checked. */
   readonly manifest: string | undefined
+  /** The minor version of the Kubernetes release that the server will be. */
+  readonly release: number
   readonly port: number
   readonly dataDir: string
   readonly etcdServers: readonly string[]
@@ -64,6 +74,7 @@ export type DoctorFlags = {
 
 export function readDoctorFlags(
   args: readonly string[],
+  releases: readonly number[] = servedMinors,
 ): DoctorFlags | { readonly faults: readonly string[] } {
   const read = readCommandFlags(args, doctorFlags)
   const { values } = read
@@ -72,6 +83,7 @@ export function readDoctorFlags(
   const rest = [...read.rest.filter((argument) => argument.startsWith('-')), ...files]
   const port = Number(values.get('secure-port') ?? DEFAULT_PORT)
   const output = values.get('output')
+  const chosen = parseRelease(values.get('kubernetes') ?? `1.${defaultMinor}`, releases)
   const faults = [
     ...missingValues(read),
     ...rest.map(
@@ -80,13 +92,15 @@ export function readDoctorFlags(
     ...(Number.isInteger(port) && port > 0 && port < 65_536
       ? []
       : ['--secure-port must be a number from 1 to 65535']),
+    ...('fault' in chosen ? [`--kubernetes: ${chosen.fault}`] : []),
     ...(output === undefined || output === 'json' ? [] : ['--output must be json']),
   ]
-  if (faults.length > 0) return { faults }
+  if ('fault' in chosen || faults.length > 0) return { faults }
   const text = (name: string): string | undefined => values.get(name)
   const tls = { ca: text('etcd-cafile'), cert: text('etcd-certfile'), key: text('etcd-keyfile') }
   return {
     manifest,
+    release: chosen.minor,
     port,
     dataDir: values.get('data-dir') ?? './.keelson',
     etcdServers: (values.get('etcd-servers') ?? '').split(',').filter((url) => url !== ''),

@@ -78,6 +78,15 @@ test('keelson doctor checks the files, the image and the user of a pod', () => {
   assert.match(checks(0, 33, '/etc/tokens.csv'), /^--token-auth-file problem .*no hostPath volume/)
 })
 
+test('keelson doctor names the release of a pod that --kubernetes can choose', () => {
+  const pod = { image: 'kube-apiserver:v1.34.1', userId: 0, mounts: new Map<string, string>() }
+  const image = (args: readonly string[], releases?: readonly number[]) =>
+    checkCommand({ args: [...common, ...args], pod }, releases).find(({ name }) => name === 'image')
+  assert.equal(image([])?.action, 'first change kube-apiserver to v1.33')
+  assert.equal(image([], [33, 34])?.action, 'set --kubernetes=1.34')
+  assert.equal(image(['--kubernetes=1.34'], [33, 34])?.level, 'ok')
+})
+
 test('docs/differences.md explains each flag whose effect changes when Keelson replaces kube-apiserver', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/differences.md'), 'utf8')
   for (const [name, { swap }] of Object.entries(flags))

@@ -5,7 +5,7 @@
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { checkArgs } from '../../config/config.ts'
-import { defaultMinor } from '../../api/releases.ts'
+import { defaultMinor, parseRelease, servedMinors } from '../../api/releases.ts'
 import { gatesActedOn } from '../../config/feature-gates.ts'
 import { readsFiles, replacePaths } from '../../config/file-flags.ts'
 import type { FlagSwap } from '../../config/flag.ts'
@@ -28,10 +28,20 @@ type NamedFile = {
   readonly hostPath: string | undefined
 }
 
-export function checkCommand({ args, pod }: ServerCommand): readonly Check[] {
+type CheckedFlags = {
+  readonly raw: RawFlags
+  readonly files: readonly NamedFile[]
+  readonly releases: readonly number[]
+}
+
+/** Checks a command line. `releases` are the releases that Keelson can serve. */
+export function checkCommand(
+  { args, pod }: ServerCommand,
+  releases: readonly number[] = servedMinors,
+): readonly Check[] {
   const { raw } = parseArgs(args)
   const files = filesOf(raw, pod)
-  const problems = [...checkFiles(files), ...checkValues(args, raw, files)]
+  const problems = [...checkFiles(files), ...checkValues(args, { raw, files, releases })]
   const byName = Map.groupBy(problems, ({ name }) => name)
   const checked = [...raw].flatMap(([flag, values]) => {
     const found = byName.get(`--${flag}`)
@@ -43,7 +53,7 @@ export function checkCommand({ args, pod }: ServerCommand): readonly Check[] {
     // Unknown flags, missing flags, and errors that do not name a flag.
     ...[...byName.values()].flat(),
     ...checkUnset(raw),
-    ...(pod === undefined ? [] : checkPod(pod, files)),
+    ...(pod === undefined ? [] : checkPod(pod, { raw, files, releases })),
   ]
 }
 
@@ -135,8 +145,7 @@ function stateOf(path: string): 'readable' | 'missing' | 'unreadable' {
  */
 function checkValues(
   args: readonly string[],
-  raw: RawFlags,
-  files: readonly NamedFile[],
+  { raw, files, releases }: CheckedFlags,
 ): readonly Check[] {
   const hostPaths = new Map(files.map(({ path, hostPath }) => [path, hostPath ?? path]))
   const known = [...raw].flatMap(([flag, values]) =>
@@ -147,7 +156,7 @@ function checkValues(
       return `--${flag}=${local}`
     }),
   )
-  const result = checkArgs(known)
+  const result = checkArgs(known, { releases })
   const parsed = parseArgs(args)
   const absent = files.filter((file) => stateOf(file.hostPath ?? file.path) !== 'readable')
   const faults = result.kind === 'faults' ? result.faults : []
@@ -176,21 +185,13 @@ function faultCheck(fault: string, given: readonly FlagName[], hints: readonly s
 }
 
 /** Checks what else changes if the image of a pod is replaced. */
-function checkPod(pod: ServerPod, files: readonly NamedFile[]): readonly Check[] {
-  const version = /:v1\.(\d+)\.\S+$/.exec(pod.image)?.[1]
+function checkPod(pod: ServerPod, { raw, files, releases }: CheckedFlags): readonly Check[] {
   const userId = pod.userId ?? IMAGE_USER_ID
   const hidden = files.find(
     ({ hostPath }) => hostPath !== undefined && !isReadable(hostPath, userId),
   )
   return [
-    version === undefined || Number(version) === defaultMinor
-      ? ok('image', pod.image)
-      : {
-          name: 'image',
-          level: 'warning',
-          value: `${pod.image}, but Keelson serves v1.${defaultMinor}`,
-          action: `first change kube-apiserver to v1.${defaultMinor}`,
-        },
+    checkImage(pod.image, raw.get('kubernetes')?.at(-1), releases),
     hidden === undefined
       ? ok('user', 'the container can read its files')
       : {
@@ -200,6 +201,27 @@ function checkPod(pod: ServerPod, files: readonly NamedFile[]): readonly Check[]
           action: 'set securityContext.runAsUser and runAsGroup of the container to 0',
         },
   ]
+}
+
+/** Compares the release of an image with the release that Keelson is. */
+function checkImage(
+  image: string,
+  kubernetes: string | undefined,
+  releases: readonly number[],
+): Check {
+  const version = /:v1\.(\d+)\.\S+$/.exec(image)?.[1]
+  const minor = Number(version)
+  const chosen = kubernetes === undefined ? undefined : parseRelease(kubernetes, releases)
+  const release = chosen !== undefined && 'minor' in chosen ? chosen.minor : defaultMinor
+  if (version === undefined || minor === release) return ok('image', image)
+  return {
+    name: 'image',
+    level: 'warning',
+    value: `${image}, but Keelson serves v1.${release}`,
+    action: releases.includes(minor)
+      ? `set --kubernetes=1.${minor}`
+      : `first change kube-apiserver to v1.${release}`,
+  }
 }
 
 /** Whether a user can read a file. A file that this process cannot find is reported elsewhere. */

@@ -90,10 +90,18 @@ const cases: readonly (readonly [Check, level: Check['level'], text: RegExp])[] 
   [checkClock(noon, 100_000), 'problem', /100 s ahead of that of etcd: /],
   [checkServers([]), 'ok', /no keelson dev runs/],
   [checkServers([server]), 'ok', /^https:\/\/127.0.0.1:6443 in \/shop\/.keelson \(process 7\)$/],
-  [checkKubectl({ kind: 'missing' }), 'warning', /not on the PATH: install/],
-  [checkKubectl({ kind: 'present', path: '/k', version: 'v1.34.1' }), 'ok', /^v1.34.1 at \/k$/],
-  [checkKubectl({ kind: 'present', path: '/k', version: 'v1.30.1' }), 'warning', /v1.32 to v1.34/],
-  [checkKubectl({ kind: 'present', path: '/k', version: undefined }), 'warning', /kubectl version/],
+  [checkKubectl({ kind: 'missing' }, 33), 'warning', /not on the PATH: install/],
+  [checkKubectl({ kind: 'present', path: '/k', version: 'v1.34.1' }, 33), 'ok', /^v1.34.1 at \/k$/],
+  [
+    checkKubectl({ kind: 'present', path: '/k', version: 'v1.30.1' }, 33),
+    'warning',
+    /v1.32 to v1.34/,
+  ],
+  [
+    checkKubectl({ kind: 'present', path: '/k', version: undefined }, 33),
+    'warning',
+    /kubectl version/,
+  ],
   [
     checkEtcd('http://e', { kind: 'reachable', version: '3.5.21' }),
     'ok',

@@ -1,7 +1,6 @@
 /** Evaluates what `measure-machine.ts` measured: whether Keelson can run on this machine. */
 import type { MemoryPlan } from '../../lib/process/memory-plan.ts'
 import { nodeFault } from '../../lib/process/node-version.ts'
-import { defaultMinor } from '../../api/releases.ts'
 import type { RunningProcess } from '../../lib/platform/platform.ts'
 import type { RunningServer } from '../dev/running.ts'
 import { type Check, ok, printBytes } from './check.ts'
@@ -176,7 +175,8 @@ export type KubectlState =
   /** The version is undefined if the program did not report it. */
   | { readonly kind: 'present'; readonly path: string; readonly version: string | undefined }
 
-export function checkKubectl(state: KubectlState): Check {
+/** Checks whether kubectl works with a server of a release. */
+export function checkKubectl(state: KubectlState, release: number): Check {
   const name = 'kubectl'
   if (state.kind === 'missing') {
     const action = 'install it from https://kubernetes.io/docs/tasks/tools'
@@ -189,13 +189,13 @@ export function checkKubectl(state: KubectlState): Check {
   }
   const value = `${version} at ${path}`
   const minor = Number(/^v1\.(\d+)\./.exec(version)?.[1])
-  if (Math.abs(minor - defaultMinor) <= KUBECTL_SKEW_MAX) return ok(name, value)
-  const range = `v1.${defaultMinor - KUBECTL_SKEW_MAX} to v1.${defaultMinor + KUBECTL_SKEW_MAX}`
+  if (Math.abs(minor - release) <= KUBECTL_SKEW_MAX) return ok(name, value)
+  const range = `v1.${release - KUBECTL_SKEW_MAX} to v1.${release + KUBECTL_SKEW_MAX}`
   return {
     name,
     level: 'warning',
     value,
-    action: `use ${range} for a server of v1.${defaultMinor}`,
+    action: `use ${range} for a server of v1.${release}`,
   }
 }
 

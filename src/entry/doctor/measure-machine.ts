@@ -37,6 +37,8 @@ const run = promisify(execFile)
 const KUBECTL_MS_MAX = 5_000
 
 export type MachineOptions = {
+  /** The Kubernetes release that the server will be. */
+  readonly release: number
   readonly port: number
   readonly dataDir: string
   /** The URLs of etcd. May be empty. */
@@ -52,7 +54,7 @@ export type MachineOptions = {
 }
 
 export async function checkMachine(options: MachineOptions): Promise<readonly Check[]> {
-  const { port, cache, index, clock, etcdServers, etcdTls } = options
+  const { release, port, cache, index, clock, etcdServers, etcdTls } = options
   const servers = index === undefined ? [] : listRunning(index)
   const [state, kubectl, members, aheadMs] = await Promise.all([
     tryPort(port),
@@ -71,7 +73,7 @@ export async function checkMachine(options: MachineOptions): Promise<readonly Ch
     checkClock(clock.wallMs(), aheadMs),
     ...members.map((member) => checkEtcd(member.url, member.state)),
     checkServers(servers),
-    checkKubectl(kubectl),
+    checkKubectl(kubectl, release),
   ]
 }
 

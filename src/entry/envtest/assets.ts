@@ -13,12 +13,21 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import { defaultMinor, releaseNames } from '../../api/releases.ts'
+import { flags } from '../../config/flags.ts'
 import { folderError, makeFolders } from '../../lib/process/files.ts'
 import type { CommandFlagTable } from '../../lib/process/command-flags.ts'
 import type { CommandHelp } from '../../lib/process/command-help.ts'
 import { parentVariable } from './parent.ts'
 
 export const assetsFlags = {
+  kubernetes: {
+    type: 'string',
+    value: 'version',
+    choices: releaseNames,
+    shownDefault: `1.${defaultMinor}`,
+    help: flags.kubernetes.help,
+  },
   dir: {
     type: 'string',
     value: 'folder',
@@ -48,6 +57,8 @@ export type AssetsOptions = {
   /** The command line that starts the substitute for etcd. */
   readonly standIn: readonly string[]
   readonly version: string
+  /** The minor version of the Kubernetes release that kube-apiserver is. */
+  readonly release: number
   /**
    * The output of `kube-apiserver --help`, in which envtest searches for flags before each start.
    */
@@ -76,14 +87,14 @@ export function writeAssets(options: AssetsOptions): void {
  * Returns the kube-apiserver script. The shell itself serves the queries of envtest before each
  * start, because another start of Node would take longer than everything else.
  */
-const apiServerScript = ({ folder, program, version }: AssetsOptions): string => `#!/bin/sh
+const apiServerScript = ({ folder, program, version, release }: AssetsOptions): string => `#!/bin/sh
 # Keelson in place of kube-apiserver; written by: keelson assets
 export ${parentVariable}="$PPID"
 case "\${1-}" in
   --help | -h) exec cat ${quote(join(folder, helpName))} ;;
-  --version) echo 'Kubernetes v1.33 (Keelson ${version})'; exit 0 ;;
+  --version) echo 'Kubernetes v1.${release} (Keelson ${version})'; exit 0 ;;
 esac
-exec ${program.map(quote).join(' ')} kube-apiserver "$@"
+exec ${program.map(quote).join(' ')} kube-apiserver${release === defaultMinor ? '' : ` --kubernetes=1.${release}`} "$@"
 `
 
 const etcdScript = ({ standIn, version }: AssetsOptions): string => `#!/bin/sh

@@ -89,6 +89,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 const optionNames: Readonly<Record<keyof ClusterOptions, true>> = {
   controllers: true,
   flags: true,
+  kubernetes: true,
   log: true,
   now: true,
   servesControl: true,

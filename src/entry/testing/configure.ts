@@ -2,12 +2,18 @@
  * Creates the configuration of a test cluster: that of `keelson serve`, with the flags that
  * `keelson dev` sets and with the shared credentials.
  */
+import { releasesFor } from '../../api/releases.ts'
 import { mastersGroup, type TokenEntry } from '../../api/user.ts'
 import { checkArgs, type Config } from '../../config/config.ts'
 import { type Log, silent } from '../../lib/telemetry/log.ts'
 import { adminName, type Credentials } from './credentials.ts'
 
 export type ConfigureOptions = {
+  /**
+   * The Kubernetes release that the cluster is, such as `1.33`, `1.33.x` or `latest`. The clusters
+   * of a process can have different releases. The default is 1.33.
+   */
+  readonly kubernetes?: string
   /**
    * Flags of `keelson serve`, such as `--feature-gates=CBORServingAndStorage=true`. Flags for the
    * store, for addresses and for certificates have no effect.
@@ -23,10 +29,19 @@ export type ConfigureOptions = {
 
 /** Returns the configuration. If flags are invalid, throws one error that contains all messages. */
 export function configure(
-  { flags = [], controllers = true, log = silent }: ConfigureOptions & { readonly log?: Log },
+  {
+    kubernetes,
+    flags = [],
+    controllers = true,
+    log = silent,
+  }: ConfigureOptions & { readonly log?: Log },
   credentials: Credentials,
 ): Config {
-  const checked = checkArgs([...usualFlags, ...controllerFlags(controllers), ...flags])
+  const release = kubernetes === undefined ? [] : [`--kubernetes=${kubernetes}`]
+  const checked = checkArgs(
+    [...usualFlags, ...release, ...controllerFlags(controllers), ...flags],
+    { releases: releasesFor(process.env) },
+  )
   if (checked.kind === 'faults') throw new Error([...checked.faults, ...checked.hints].join('\n'))
   const { config, warnings } = checked
   for (const warning of warnings) log('warn', warning)

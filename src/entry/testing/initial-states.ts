@@ -61,15 +61,15 @@ export class InitialStates {
 }
 
 /** Whether the file in the package contains the objects of a cluster with these options. */
-const isUsual = ({ flags = [], controllers = true }: StartOptions): boolean =>
-  flags.length === 0 && controllers === true
+const isUsual = ({ kubernetes, flags = [], controllers = true }: StartOptions): boolean =>
+  kubernetes === undefined && flags.length === 0 && controllers === true
 
 /**
  * Returns the key of a state. The key includes the time, because objects contain the time of their
  * creation.
  */
-const nameOf = ({ flags = [], controllers = true, now }: StartOptions): string =>
-  JSON.stringify([flags, controllers, now ?? null])
+const nameOf = ({ kubernetes, flags = [], controllers = true, now }: StartOptions): string =>
+  JSON.stringify([kubernetes ?? null, flags, controllers, now ?? null])
 
 function awaitedKeys({ controllers: { names }, storage: { prefix } }: Config): string[] {
   const perNamespace = [

@@ -101,7 +101,7 @@ function addThree(metrics: Metrics): string {
 }
 
 test('disabled and long-deprecated metrics are not shown, but counted as disabled or hidden', () => {
-  const shown = addThree(new Metrics({ disabled: new Set(['noisy_total']) }))
+  const shown = addThree(new Metrics({ release: 33, disabled: new Set(['noisy_total']) }))
   assert.doesNotMatch(shown, /^(old|noisy)_total/m)
   assert.match(shown, /^# HELP young_total \[STABLE\] \(Deprecated since 1\.33\.0\) Young\.$/m)
   assert.match(shown, /^hidden_metrics_total 1$/m)
@@ -110,7 +110,7 @@ test('disabled and long-deprecated metrics are not shown, but counted as disable
     shown,
     /^registered_metrics_total\{deprecated_version="1.33.0",stability_level="STABLE"\} 1$/m,
   )
-  assert.match(addThree(new Metrics({ showsHidden: true })), /^old_total 0$/m)
+  assert.match(addThree(new Metrics({ release: 33, showsHidden: true })), /^old_total 0$/m)
 })
 
 test('deprecated metrics that an operator has enabled are logged, unless they are disabled', () => {

@@ -41,6 +41,11 @@ export type AllowedLabels = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The metrics that an operator has chosen to show. */
 export type MetricChoice = {
+  /**
+   * The minor version of the release that has these metrics. Metrics that were deprecated in an
+   * earlier release are hidden.
+   */
+  readonly release: number
   readonly allowedLabels: AllowedLabels
   /** Names of metrics that are not shown. */
   readonly disabled: ReadonlySet<string>
@@ -49,6 +54,7 @@ export type MetricChoice = {
 }
 
 const everything: MetricChoice = {
+  release: 0,
   allowedLabels: new Map(),
   disabled: new Set(),
   showsHidden: false,
@@ -415,9 +421,10 @@ export class Metrics {
    * not shown is still counted, because checking would cost more.
    */
   #add<M extends Metric<unknown>>(metric: M): M {
-    const { allowedLabels, disabled, showsHidden } = this.#choice
+    const { release, allowedLabels, disabled, showsHidden } = this.#choice
     const { name, labels = [], stability = 'ALPHA', deprecatedSince } = metric.options
-    const isHidden = deprecatedSince !== undefined && isOld(deprecatedSince) && !showsHidden
+    const isHidden =
+      deprecatedSince !== undefined && minorOf(deprecatedSince) < release && !showsHidden
     if (isHidden) this.#hidden?.add()
     if (!isHidden && !disabled.has(name)) {
       if (deprecatedSince !== undefined && showsHidden) this.#log('warn', shownAlthoughHidden(name))
@@ -433,11 +440,8 @@ export class Metrics {
 const shownAlthoughHidden = (name: string): string =>
   `Hidden metrics (${name}) have been manually overridden, showing this very deprecated metric.`
 
-/** The minor version of the Kubernetes release that has these metrics. */
-const MINOR = 33
-
-/** Whether a metric was deprecated before this release. */
-const isOld = (release: string): boolean => Number(release.split('.')[1]) < MINOR
+/** Returns the minor version in a version such as 1.27.0. */
+const minorOf = (version: string): number => Number(version.split('.')[1])
 
 const line = (name: string, labels: string, value: number): string =>
   `${name}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}\n`

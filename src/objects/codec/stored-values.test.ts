@@ -382,7 +382,10 @@ const isInProtobuf = ({ steps }: SchemaPosition): boolean =>
 
 function* places(): Generator<SchemaPosition> {
   const seen = new Set<Struct>()
-  for (const resource of builtInResources({ isServed: () => true, gates: { isOn: () => true } })) {
+  for (const resource of builtInResources({
+    isServed: () => true,
+    gates: { release: 33, isOn: () => true },
+  })) {
     const root = {
       struct: resource.shape.struct,
       apiVersion: apiVersionOf(resource),

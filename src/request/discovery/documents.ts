@@ -43,8 +43,7 @@ export type DocumentsOptions = {
   readonly clock: Clock
   readonly gates: Gates
   /**
-   * The minor version of Kubernetes whose APIs are served. Absent if this is the version that
-   * Keelson implements.
+   * The minor version of Kubernetes whose APIs are served. Absent if it is that of the release.
    */
   readonly emulatedMinor?: number
   /** The value of every flag of the server, by name. */
@@ -143,12 +142,12 @@ async function singleCheck(name: string, checks: readonly HealthCheck[]): Promis
 function version(
   request: ApiRequest,
   rest: readonly string[],
-  { emulatedMinor }: DocumentsOptions,
+  { gates: { release }, emulatedMinor }: DocumentsOptions,
 ): ApiResponse {
   if (rest.length > 0) throw noSuchResource()
   requireGet(request)
   requireType(request, jsonType)
-  return indented(versionDocument(emulatedMinor))
+  return indented(versionDocument(release, emulatedMinor))
 }
 
 type ListDocumentOptions = Pick<DocumentsOptions, 'registry' | 'serverAddress' | 'gates'> & {
@@ -255,7 +254,12 @@ function status(
   { gates, clock, emulatedMinor }: DocumentsOptions,
 ): ApiResponse {
   if (request.path !== statusPath || !gates.isOn('ComponentStatusz')) throw pageNotFound()
-  return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs(), emulatedMinor })
+  return statusPage(request, {
+    upSeconds: process.uptime(),
+    nowMs: clock.wallMs(),
+    release: gates.release,
+    emulatedMinor,
+  })
 }
 
 function flagValues(request: ApiRequest, options: DocumentsOptions): ApiResponse {

@@ -4,6 +4,7 @@ import type { OnChecked } from './health.ts'
 import { versionDocument } from './version.ts'
 
 type Gates = {
+  readonly release: number
   readonly all: readonly { readonly name: string; readonly stage: string; readonly isOn: boolean }[]
 }
 
@@ -18,7 +19,7 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
     major,
     minor,
     platform,
-  } = versionDocument()
+  } = versionDocument(gates.release)
   const labels = [
     'build_date',
     'compiler',

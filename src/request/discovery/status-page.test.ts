@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { TextError } from '../../api/errors.ts'
 import { statusPage } from './status-page.ts'
 
-const times = { upSeconds: 3_725.8, nowMs: Date.UTC(2026, 0, 1, 12) }
+const times = { release: 33, upSeconds: 3_725.8, nowMs: Date.UTC(2026, 0, 1, 12) }
 
 const requestOf = (accept?: string) => ({ headers: accept === undefined ? {} : { accept } })
 

@@ -4,7 +4,7 @@
  */
 import type { ApiRequest } from '../../api/request.ts'
 import { plainPage, type TextPage } from './plain-page.ts'
-import { kubernetesVersion, versionDocument } from './version.ts'
+import { versionDocument } from './version.ts'
 
 export const statusPath = '/statusz'
 
@@ -12,10 +12,9 @@ export const statusPath = '/statusz'
 type Times = {
   readonly upSeconds: number
   readonly nowMs: number
-  /**
-   * The minor version of Kubernetes whose APIs are served. Undefined if this is the version that
-   * Keelson implements.
-   */
+  /** The release that the server is. */
+  readonly release: number
+  /** The minor version of Kubernetes whose APIs are served, if it is not that of the release. */
   readonly emulatedMinor?: number | undefined
 }
 
@@ -24,14 +23,14 @@ export const statusPage = (request: Pick<ApiRequest, 'headers'>, times: Times): 
 
 const twoDigits = (value: number): string => `${value}`.padStart(2, '0')
 
-function linesOf({ upSeconds, nowMs, emulatedMinor }: Times): string[] {
+function linesOf({ upSeconds, nowMs, release, emulatedMinor }: Times): string[] {
   const up = Math.floor(upSeconds)
-  const { major, minor, gitVersion } = kubernetesVersion
+  const { major, emulationMinor, gitVersion, goVersion } = versionDocument(release, emulatedMinor)
   return [
     `Started: ${new Date(nowMs - up * 1_000).toUTCString()}`,
     `Up: ${Math.floor(up / 3_600)} hr ${twoDigits(Math.floor(up / 60) % 60)} min ${twoDigits(up % 60)} sec`,
-    `Go version: ${versionDocument().goVersion}`,
+    `Go version: ${goVersion}`,
     `Binary version: ${gitVersion.slice(1)}`,
-    `Emulation version: ${major}.${emulatedMinor ?? minor}`,
+    `Emulation version: ${major}.${emulationMinor}`,
   ]
 }

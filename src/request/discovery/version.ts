@@ -1,22 +1,19 @@
 /**
  * The document of /version. Clients use gitVersion to determine which features the server supports.
  */
-import { oldestMinor } from '../../api/releases.ts'
+import { gitVersionOf, oldestMinor } from '../../api/releases.ts'
 
-/** The Kubernetes release that Keelson implements. */
-export const kubernetesVersion = { major: '1', minor: '33', gitVersion: 'v1.33.5' } as const
-
-/** Returns the document. `emulated` is the minor version whose APIs are served. */
-export function versionDocument(emulated = Number(kubernetesVersion.minor)) {
-  const { major, minor, gitVersion } = kubernetesVersion
+/** Returns the document of a release. `emulated` is the minor version whose APIs are served. */
+export function versionDocument(release: number, emulated = release) {
+  const major = '1'
   return {
     major,
-    minor,
+    minor: `${release}`,
     emulationMajor: major,
     emulationMinor: `${emulated}`,
     minCompatibilityMajor: major,
     minCompatibilityMinor: `${Math.max(oldestMinor, emulated - 1)}`,
-    gitVersion,
+    gitVersion: gitVersionOf(release),
     gitCommit: '',
     gitTreeState: 'clean',
     buildDate: '1970-01-01T00:00:00Z',

@@ -45,9 +45,10 @@ test('long resource names that a client invents for an unavailable aggregated AP
 test('the metrics of requests that ended early are removed together with their resource', () => {
   const metrics = new Metrics()
   const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
-  const pods = builtInResources({ isServed: () => true, gates: { isOn: () => true } }).find(
-    ({ plural }) => plural === 'pods',
-  )
+  const pods = builtInResources({
+    isServed: () => true,
+    gates: { release: 33, isOn: () => true },
+  }).find(({ plural }) => plural === 'pods')
   assert.ok(pods)
   const ended = {
     group: '',

@@ -187,7 +187,7 @@ function* pathsOf({ group, version, plural, subresources }: Resource): Generator
 }
 
 test('the operation that is executed on a built-in resource is the one that was authorized, for every path and method', () => {
-  const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
+  const all = builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } })
   const served = new Registry(all)
   const queries = ['?watch', '?watch=false', '?fieldSelector=metadata.name=b']
   for (const resource of all) {

@@ -34,7 +34,7 @@ function gatesOf(text: string): Gates {
   const given = new Map(
     text.split(',').map((pair) => [pair.split('=')[0] ?? '', pair.endsWith('=true')] as const),
   )
-  return { isOn: (name) => given.get(name) ?? defaultGates.isOn(name) }
+  return { ...defaultGates, isOn: (name) => given.get(name) ?? defaultGates.isOn(name) }
 }
 
 const valuesOf = (value: string | readonly string[]): readonly string[] =>

@@ -15,7 +15,7 @@ import { builtInResources } from '../../../src/registry/built-in.ts'
 import { Registry } from '../../../src/registry/registry.ts'
 
 const registry = new Registry(
-  builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
+  builtInResources({ isServed: () => true, gates: { release: 33, isOn: () => true } }),
 )
 
 export const anObject = (kind: string, name: string, fields: Fields = {}): KubeObject => {

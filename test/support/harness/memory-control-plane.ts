@@ -14,7 +14,10 @@ import { Store } from '../../../src/storage/store.ts'
 import { identity } from '../../../src/storage/transform.ts'
 import { JsonControlPlane, root } from './json-control-plane.ts'
 
-export const builtIns = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
+export const builtIns = builtInResources({
+  isServed: () => true,
+  gates: { release: 33, isOn: () => true },
+})
 
 /** Returns a built-in resource. The default group is ''. */
 export function builtIn(plural: string, group = ''): Resource {

@@ -30,6 +30,7 @@ EXPLAINED_MAX = 10
 
 def start_cluster(
     *,
+    kubernetes: Optional[str] = None,
     controllers: Optional[Sequence[str]] = None,
     now: Optional[datetime] = None,
     flags: Sequence[str] = (),
@@ -37,12 +38,15 @@ def start_cluster(
 ) -> Cluster:
     """Starts a cluster and returns it when it is ready.
 
+    ``kubernetes`` is the Kubernetes release of the server, such as ``1.33`` or ``latest``.
     ``controllers`` are the names of the controllers to run. By default, all run; an empty list runs
     none. ``now`` is the time at which the clock starts. ``flags`` are further flags of ``keelson
     serve``. ``command`` runs Keelson. By default, it is the environment variable ``KEELSON``, or
     ``npx keelson``.
     """
     arguments = list(flags)
+    if kubernetes is not None:
+        arguments.append("--kubernetes=" + kubernetes)
     if controllers is not None:
         arguments.append("--controllers=" + ",".join(controllers))
     if now is not None:

@@ -22,9 +22,11 @@ graph.setAttachment('at', 'n')
 graph.setSlice('sl', 'n')
 
 const withOff = (...names: readonly string[]): Gates => ({
+  release: 33,
   isOn: (name) => !names.includes(name) && defaultGates.isOn(name),
 })
 const withOn = (...names: readonly string[]): Gates => ({
+  release: 33,
   isOn: (name) => names.includes(name) || defaultGates.isOn(name),
 })
 

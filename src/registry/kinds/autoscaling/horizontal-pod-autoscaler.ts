@@ -57,7 +57,7 @@ const statusOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['status'])
  */
 const gatesFor = (gates: Gates, current: KubeObject): Gates =>
   fieldsOf(current['spec'])['minReplicas'] === 0
-    ? { isOn: (name) => name === 'HPAScaleToZero' || gates.isOn(name) }
+    ? { ...gates, isOn: (name) => name === 'HPAScaleToZero' || gates.isOn(name) }
     : gates
 
 function setStoredDefaults(object: KubeObject): KubeObject {

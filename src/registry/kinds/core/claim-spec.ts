@@ -55,6 +55,7 @@ export const attributesClassGate = 'VolumeAttributesClass'
  * validated even if the feature gate VolumeAttributesClass is off.
  */
 export const attributesGates = (gates: Gates, before: Fields): Gates => ({
+  ...gates,
   isOn: (name) =>
     gates.isOn(name) ||
     (name === attributesClassGate && before['volumeAttributesClassName'] !== undefined),

@@ -19,7 +19,7 @@ import type { Resource } from '../../../registry/resource.ts'
 import { versionsOf } from '../groups.ts'
 import { mergeOlder } from '../remote/merge-older.ts'
 import type { RemoteDocuments } from '../remote/remote-documents.ts'
-import { kubernetesVersion } from '../version.ts'
+import { versionDocument } from '../version.ts'
 import { gather } from './bytes.ts'
 import { customInfo, ofCustomKinds, withCustomKinds } from './custom.ts'
 import { OpenApiDefinitions, type DefinitionSource } from './definitions.ts'
@@ -99,13 +99,9 @@ type MergedDocument = {
   readonly made: Promise<CachedDocument>
 }
 
-const info = {
-  title: 'Kubernetes',
-  version: `${kubernetesVersion.major}.${kubernetesVersion.minor}`,
-} as const
-
 export class OpenApiLibrary {
   readonly #registry: Registry
+  readonly #version: { readonly major: string; readonly minor: string; readonly gitVersion: string }
   readonly #hasIssuer: boolean
   readonly #clock: Clock
   readonly #log: Log
@@ -127,6 +123,7 @@ export class OpenApiLibrary {
   constructor({ registry, hasIssuer, clock, gates, log = silent, remote }: LibraryOptions) {
     this.#definitions = new OpenApiDefinitions({ hasEnums: gates.isOn('OpenAPIEnums') })
     this.#registry = registry
+    this.#version = versionDocument(gates.release)
     this.#hasIssuer = hasIssuer
     this.#clock = clock
     this.#log = log
@@ -245,6 +242,11 @@ export class OpenApiLibrary {
     return made
   }
 
+  get #info(): { readonly title: string; readonly version: string } {
+    const { major, minor } = this.#version
+    return { title: 'Kubernetes', version: `${major}.${minor}` }
+  }
+
   #editionsOf(group: Group): Map<string, Edition> {
     const known = this.#editions.get(group) ?? new Map<string, Edition>()
     this.#editions.set(group, known)
@@ -260,7 +262,7 @@ export class OpenApiLibrary {
       plural,
       discovery.published?.mark,
     ])
-    const text = JSON.stringify([CUSTOM_FORM, kubernetesVersion.gitVersion, key, marks])
+    const text = JSON.stringify([CUSTOM_FORM, this.#version.gitVersion, key, marks])
     const made = {
       hash: hash('sha512', text, 'hex').toUpperCase(),
       modifiedMs: this.#clock.wallMs(),
@@ -295,7 +297,7 @@ export class OpenApiLibrary {
       this.#v3.definition(definitions.get(name)),
     ])
     const text = printV3({
-      info: isBuiltIn ? info : customInfo,
+      info: isBuiltIn ? this.#info : customInfo,
       paths,
       schemas,
       isSecured: isBuiltIn,
@@ -342,7 +344,7 @@ export class OpenApiLibrary {
         })
       }
     }
-    return this.#bound(this.#v2.print(info, whole), slices)
+    return this.#bound(this.#v2.print(this.#info, whole), slices)
   }
 
   /** Returns the part of the v2 document for a group. */

@@ -13,7 +13,7 @@ import { Registry } from '../../../registry/registry.ts'
 import { OpenApiLibrary } from './library.ts'
 
 const v3 = '/openapi/v3/'
-const allOn: Gates = { isOn: () => true }
+const allOn: Gates = { release: 33, isOn: () => true }
 
 const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
 

@@ -128,7 +128,7 @@ export class RestoreSimulation {
     const { time } = this
     const { handle, accessOf } = this.#plane
     const jitter = this.#random.fork('jitter')
-    const gates = { isOn: () => true }
+    const gates = { release: 33, isOn: () => true }
     const metrics = new QueueMetrics(new Metrics())
     const common = {
       handle,

@@ -6,7 +6,7 @@ import { inParts, unsteadyWork } from '../../../../lib/scheduling/parts.ts'
 import { Slices } from '../../../../lib/scheduling/slices.ts'
 import { computedClassOf, type QosClass } from './qos.ts'
 
-const gates = { isOn: () => true }
+const gates = { release: 33, isOn: () => true }
 const both = { cpu: '1', memory: '1Gi' }
 
 const container = (requests: Fields, limits: Fields): Fields => ({

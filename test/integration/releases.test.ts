@@ -1,0 +1,75 @@
+/**
+ * Tests servers of several Kubernetes releases in one process. Releases that are not finished are
+ * available because of an environment variable.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { gatesOf } from '../../src/api/gates.ts'
+import { fieldsOf, type Json } from '../../src/api/object.ts'
+import { gitVersionOf } from '../../src/api/releases.ts'
+import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
+
+const UNFINISHED = 'KEELSON_UNFINISHED_RELEASES'
+const releases = [33, 34, 35, 36, 37]
+const clusters = new Map<number, Cluster>()
+
+before(async () => {
+  process.env[UNFINISHED] = '1'
+  for (const release of releases)
+    clusters.set(release, await startCluster({ kubernetes: `1.${release}` }))
+})
+after(async () => {
+  delete process.env[UNFINISHED]
+  await Promise.all([...clusters.values()].map((cluster) => cluster.stop()))
+})
+
+async function get(release: number, path: string): Promise<Json> {
+  const cluster = clusters.get(release) ?? assert.fail(`1.${release} was not started`)
+  const { status, body } = await cluster.request<Json>({ path })
+  assert.equal(status, 200, path)
+  return body
+}
+
+test('each server reports its release in /version, OpenAPI and metrics', async () => {
+  for (const release of releases) {
+    const { major, minor, gitVersion, emulationMinor, minCompatibilityMinor } = fieldsOf(
+      await get(release, '/version'),
+    )
+    assert.deepEqual(
+      [major, minor, gitVersion, emulationMinor, minCompatibilityMinor],
+      ['1', `${release}`, gitVersionOf(release), `${release}`, `${release - 1}`],
+    )
+    const { info } = fieldsOf(await get(release, '/openapi/v2'))
+    assert.equal(fieldsOf(info)['version'], `1.${release}`)
+  }
+})
+
+test('each server has the feature gates of its release', async () => {
+  for (const release of releases) {
+    const metrics = await get(release, '/metrics')
+    assert.ok(typeof metrics === 'string')
+    assert.match(metrics, new RegExp(`^kubernetes_build_info{.*minor="${release}"`, 'm'))
+    const shown = [...metrics.matchAll(/^kubernetes_feature_enabled\{name="(\w+)"/gm)]
+    assert.deepEqual(
+      new Set(shown.map(([, name]) => name)),
+      new Set(gatesOf(release).states.keys()),
+    )
+  }
+})
+
+test('an object that one server stores is not visible in a server of another release', async () => {
+  const [one, other] = [clusters.get(33), clusters.get(34)]
+  assert.ok(one !== undefined && other !== undefined)
+  const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
+  const created = await one.request({ method: 'POST', path: '/api/v1/namespaces', body })
+  assert.equal(created.status, 201)
+  assert.equal((await other.request({ path: '/api/v1/namespaces/shop' })).status, 404)
+})
+
+test('without the environment variable, a release that is not finished is refused', async () => {
+  delete process.env[UNFINISHED]
+  await assert.rejects(
+    startCluster({ kubernetes: '1.34' }),
+    /^Error: --kubernetes: Kubernetes version "1\.34" is not known\. Known versions: 1\.33, latest$/,
+  )
+})
