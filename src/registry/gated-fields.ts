@@ -87,8 +87,8 @@ export class GatedFields {
   }
 
   /**
-   * Returns the positions of gated fields in a type. Plans are cached, because they depend only on
-   * the types and the gates.
+   * Returns the positions of gated fields in a type. The result is cached, because it depends only
+   * on the types and the gates.
    */
   #planOf(schema: Schema): Plan | undefined {
     if (schema.type === 'list' || schema.type === 'map') return this.#planOf(schema.of)

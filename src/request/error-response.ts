@@ -52,7 +52,8 @@ function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    // As in kube-apiserver, only a 403 response of the authorization filter has this header.
+    // As in kube-apiserver, only a 403 response of the authorization filter has the header
+    // x-content-type-options.
     ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
   }
   // As in kube-apiserver, the audit log does not contain a Status that is sent in a media type that

@@ -123,8 +123,8 @@ function changesTooOften(cause: unknown): Error {
 
 /**
  * Returns the revisions of the cached parents. Returns undefined if the latest parents must be
- * read: a parent cannot be compared, is not in the cache, or does not allow the create, and the
- * cache may be outdated.
+ * read. This is the case if a parent cannot be compared, is not in the cache, or does not allow the
+ * create according to the cache, which may be outdated.
  */
 function knownRevisions(parents: readonly Parent[], verb: ParentVerb): KeyRevision[] | undefined {
   const revisions: KeyRevision[] = []

@@ -98,8 +98,8 @@ function electedStarts(
     handle,
     registry,
     accessOf: readAccessOf,
-    // A transaction cannot compare a namespace with objects in another etcd. Writes in progress are
-    // then possible as with replicas.
+    // If objects are in another etcd, a transaction cannot compare them with their namespace.
+    // Writes to a deleted namespace may then still be in progress, as they may with replicas.
     hasReplicas:
       config.storage.store.kind === 'etcd' && (!isAlone || config.storage.overrides.length > 0),
     election: {

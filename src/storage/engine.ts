@@ -47,7 +47,7 @@ export type RangeQuery = {
   /** Maximum number of values. If 0 or absent, there is no limit. */
   readonly limit?: number
   readonly countOnly?: boolean
-  /** Returns keys and revisions with empty values. */
+  /** If true, only keys and revisions are read, and the values are empty. */
   readonly keysOnly?: boolean
 }
 

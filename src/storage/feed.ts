@@ -64,11 +64,14 @@ type State =
 /** Counters since the start of the event feed. */
 export type FeedStats = {
   /**
-   * Number of times that the latest revision was read from the database as a proof for consistent
-   * reads.
+   * Number of times that the latest revision was read from the database, so that reads are
+   * consistent.
    */
   readonly proofs: number
-  /** Number of consistent reads that used a proof. Several reads can share one proof. */
+  /**
+   * Number of consistent reads that relied on such a revision. Several reads can share one
+   * revision.
+   */
   readonly reads: number
   readonly events: number
   readonly reopenings: number
@@ -110,8 +113,8 @@ export class Feed implements AsyncDisposable {
   #acknowledged: Revision = 0
   #provenAtMs = 0
   /**
-   * Whether the revision of the last proof was higher than the revision up to which the stream had
-   * delivered events.
+   * Whether the latest revision, when it was last read from the database, was higher than the
+   * revision up to which the stream had delivered events.
    */
   #isMoving = false
   #openedAtMs = 0
@@ -121,8 +124,8 @@ export class Feed implements AsyncDisposable {
   #life = 0
   #lifeSinceMs = Number.NEGATIVE_INFINITY
   /**
-   * Which revisions belong to a database that has been replaced: those up to `until` in any case,
-   * and those up to `newest` while the current database has not reached them.
+   * The revisions that belong to a replaced database: those up to `until` in any case, and those up
+   * to `newest` while the current database has not reached them.
    */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
@@ -291,8 +294,9 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Reads the latest revision as a proof. While there are writes, also requests progress, so that
-   * both responses arrive together. Without writes, the stream has already reached the revision.
+   * Reads the latest revision from the database, so that reads are consistent. While there are
+   * writes, also requests progress, so that both responses arrive together. Without writes, the
+   * stream has already reached the revision.
    */
   async #ask(): Promise<Revision> {
     const reported = this.#revision
@@ -402,9 +406,9 @@ export class Feed implements AsyncDisposable {
     this.#retry = this.#timers.after(this.#retryMs, () => {
       if (this.#state.state !== 'away') return
       this.#open(away)
-      // Request a proof (the latest revision), because the database may have been replaced during
-      // the interruption. A stream of the new database could stay silent, so that only the proof
-      // detects the replacement.
+      // Read the latest revision, because the database may have been replaced during the
+      // interruption. A stream of the new database could stay silent, so that only the revision
+      // shows the replacement.
       this.prove().catch((error: unknown) =>
         this.#log('debug', 'the database does not respond', { error: String(error) }),
       )

@@ -1,7 +1,8 @@
 /**
  * Compacts the history of a store to which only this process writes. As with etcd, history is
- * retained for one to two intervals. A persistent store saves a note for the next compaction, so
- * that history is compacted even if every process ends within an interval.
+ * retained for one to two intervals. A persistent store saves the revision to which history is
+ * compacted next (a compaction note). Thus history is compacted even if every process ends within
+ * an interval.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Time, Timer } from '../lib/time/timers.ts'
@@ -23,7 +24,10 @@ export type IntervalCompactorOptions = {
   readonly engine: {
     latest(): Promise<Revision>
     compact(revision: Revision): Promise<void>
-    /** The last note of the previous process. Undefined if the store is not persistent. */
+    /**
+     * The compaction note that the previous process saved last. Undefined if the store is not
+     * persistent.
+     */
     readonly compactionNote?: CompactionNote | undefined
     keepCompactionNote?(note: CompactionNote): Promise<void>
   }
@@ -51,8 +55,8 @@ export class IntervalCompactor implements AsyncDisposable {
   }
 
   /**
-   * Schedules the compactions. If the time of the note is in the future, the clock was set back, so
-   * the age of the note is unknown.
+   * Schedules the compactions. If the time of the compaction note is in the future, the clock was
+   * set back, so the age of the note is unknown.
    */
   #start(): void {
     const { engine, time, intervalMs } = this.#options

@@ -28,14 +28,17 @@ const irregularPrefixes: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Folders for internal records of the server, below the root. No API serves these records, and they
- * are never encrypted.
+ * Folders (key prefixes) of the server's internal records, relative to the root prefix. No API
+ * serves these records, and they are never encrypted.
  */
 export const serverRecords = {
   serviceIps: 'ranges/serviceips',
   secondaryServiceIps: 'ranges/secondaryserviceips',
   serviceNodePorts: 'ranges/servicenodeports',
-  /** The folder with one key for each advertised address of a server. Each key has a lease. */
+  /**
+   * The folder (key prefix) with one key for each advertised address of a server. Each key has a
+   * lease.
+   */
   masterLeases: 'masterleases',
 } as const
 
@@ -52,8 +55,8 @@ export const compactionMarker: Key = 'compact_rev_key'
 export const importMarker: Key = 'keelson_import'
 
 /**
- * Returns the folder of a resource below the root, without a slash at either end. The events of
- * both API groups share one folder.
+ * Returns the folder of a resource: its key prefix relative to the root prefix, without a slash at
+ * either end. The events of both API groups share one folder.
  */
 export function resourcePrefix(resource: {
   readonly group: string
@@ -65,8 +68,8 @@ export function resourcePrefix(resource: {
 }
 
 /**
- * Returns the plural of the resource that uses a folder below the root. The folder of a custom
- * resource begins with its group.
+ * Returns the plural of the resource whose keys have this prefix, relative to the root prefix. The
+ * prefix of a custom resource begins with its group.
  */
 export function resourceOfFolder(folder: string): string {
   for (const [resource, prefix] of irregularPrefixes)
@@ -107,7 +110,7 @@ export class ResourceKeys {
     return `${this.prefix}${segment(namespace)}/${segment(name)}`
   }
 
-  /** Returns the folder of one namespace, or of the whole resource. It ends with a slash. */
+  /** Returns the key prefix of one namespace, or of the whole resource. It ends with a slash. */
   folder(namespace?: string): Key {
     return namespace === undefined || !this.isNamespaced
       ? this.prefix
@@ -135,8 +138,8 @@ export class ResourceKeys {
   }
 
   /**
-   * Returns the names in a key of this resource. Returns undefined if the key cannot belong to one
-   * of its objects.
+   * Returns the name and, if the resource is namespaced, the namespace in a key of this resource.
+   * Returns undefined if the key cannot belong to one of its objects.
    */
   parse(key: Key): ObjectName | undefined {
     if (!key.startsWith(this.prefix)) return undefined

@@ -4,8 +4,8 @@ import type { Key, Revision } from './engine.ts'
 const COUNTS_MAX = 64
 
 /**
- * Caches the number of keys after the last page, by the revision and the end of the list. The keys
- * of a list are thus counted only once, and not again for each page.
+ * Caches the number of keys after a page, by the revision and the end of the list. The keys of a
+ * list are thus counted only once, and not again for each page.
  */
 export class PageCounts {
   readonly #left = new Map<string, { readonly next: Key; readonly count: number }>()

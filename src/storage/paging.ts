@@ -1,8 +1,9 @@
 /**
  * The continue token with which a client requests the next page of a list. It contains the revision
- * of the first page and the key to continue from, relative to the listed folder. Keelson and
- * kube-apiserver accept each other's tokens. Clients should treat tokens as opaque, but they can
- * send any text, so a start key outside the folder is rejected.
+ * of the first page and the key to continue from. The key is relative to the folder, which is the
+ * common prefix of all listed keys. Keelson and kube-apiserver accept each other's tokens. Clients
+ * should treat tokens as opaque, but they can send any text, so a start key outside the folder is
+ * rejected.
  */
 import { posix } from 'node:path'
 import { assert } from '../lib/errors.ts'
@@ -34,7 +35,7 @@ export type PageStart = {
  */
 export type TokenFault = { readonly fault: string }
 
-/** Returns the token for the page after `last`, in a list of all keys below `folder`. */
+/** Returns the token for the page after `last`, in a list of all keys with the prefix `folder`. */
 export function encodeContinue(folder: Key, last: Key, revision: Revision | 'latest'): string {
   return encodeContinueFrom(folder, keyAfter(last), revision)
 }
@@ -55,7 +56,7 @@ export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 
   )
 }
 
-/** Returns where the page of a token starts. The key is always below `folder`. */
+/** Returns where the page of a token starts. The key always has the prefix `folder`. */
 export function decodeContinue(folder: Key, token: string): PageStart | TokenFault {
   const read = decodeToken(token)
   if (typeof read === 'string') return invalid(read)

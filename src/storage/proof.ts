@@ -1,8 +1,8 @@
 /**
  * Allows consistent reads without a database request for each. A proof is the revision of the last
  * write that was acknowledged before the proof was requested. All callers in one tick of the event
- * loop share a proof. Callers that arrive while a proof is in progress share the next one, which is
- * requested after they arrived and is therefore valid for all of them.
+ * loop share a proof. Callers that arrive while a proof is being requested share the next one. That
+ * proof is requested after they arrived, and is therefore valid for all of them.
  */
 import type { Timers } from '../lib/time/timers.ts'
 import type { Revision } from './engine.ts'
@@ -10,7 +10,7 @@ import type { Revision } from './engine.ts'
 export class Prover {
   readonly #ask: () => Promise<Revision>
   readonly #timers: Timers
-  /** Resolves when the proof in progress has ended. Never rejects. */
+  /** Resolves when the request in progress has ended. Never rejects. */
   #running: Promise<unknown> = Promise.resolve()
   #next: Promise<Revision> | undefined
 
@@ -28,7 +28,7 @@ export class Prover {
   async #start(): Promise<Revision> {
     await this.#running
     // Wait for the end of the tick, because requests that arrive together are all handled in one
-    // tick. They then share the proof.
+    // tick. They then share one database request.
     await new Promise<void>((resolve) => this.#timers.defer(resolve, 'ask'))
     this.#next = undefined
     const proof = this.#ask()

@@ -80,8 +80,9 @@ export type Current<T> = {
 
 /**
  * The result of a decision: either a write, or a string which says that the object does not change.
- * In a write, `ttlSeconds` overrides the time to live in the options. With 'unchanged', a stale
- * value is nevertheless written again; with 'untouched', it is not.
+ * In a write, `ttlSeconds` overrides the time to live in the options. A stale value is one that is
+ * not encrypted with the current key. With 'unchanged', a stale value is nevertheless written
+ * again; with 'untouched', it is not.
  *
  * `unchanged` names other keys on which a put depends. If one of them has changed, nothing is
  * written and the decision is made again.
@@ -330,8 +331,8 @@ export class Store {
           previous: current,
         }
       }
-      // If all losers retried at once, one would win and all others would lose again, each time.
-      // Therefore they wait in a queue.
+      // If all writers that lost the comparison retried at once, one would win and all others would
+      // lose again, each time. Therefore they wait in a queue.
       const isLate = lost === 0 && lock.use(await this.#keyMutex.lock(toText(key))).hasWaited
       const found = isLate
         ? await this.#found(key, options)

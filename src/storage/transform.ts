@@ -35,7 +35,10 @@ export interface Transformer {
    * with this value does not have to be decrypted. Each write is returned only once.
    */
   takeOwn?(key: Key, stored: Buffer): Buffer | undefined
-  /** Whether a value of this key may be stale. Only the stored value itself shows whether it is. */
+  /**
+   * Whether a value of this key may be stale, which means that it is not encrypted with the current
+   * key. Only the stored value itself shows whether it is.
+   */
   canBeStale(key: Key): boolean
 }
 

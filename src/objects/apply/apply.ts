@@ -41,8 +41,8 @@ export type Application = {
   readonly owners: Owners
   readonly force: boolean
   /**
-   * Fields that requests with this URL path cannot set. For example, if the kind has a status
-   * subresource, a request for the object itself cannot set `status`.
+   * Fields that the URL path of the request does not allow to set. For example, if the kind has a
+   * status subresource, a request for the object itself cannot set `status`.
    */
   readonly ignored: FieldSet
   readonly now: string
@@ -56,7 +56,10 @@ export type Application = {
    * version. Without a merge type, the fields that managers own in that version cannot be located.
    */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
-  /** Converts an object in JSON form to another version. Absent if this requires a webhook. */
+  /**
+   * Converts an object in JSON form to another version. Absent if the conversion requires a
+   * webhook.
+   */
   readonly convert?: Convert
   /**
    * Converts both states of the object, before and after the apply. Resolves to a function that

@@ -127,7 +127,8 @@ export class Differences {
         return true
       },
     )
-    // The loop uses this map again when the work continues, so return a copy that can be changed.
+    // If the work is interrupted, the loop continues with this map later. Return a copy, which the
+    // caller can change.
     return isDivided() ? new Map(kept) : kept
   }
 }

@@ -18,7 +18,8 @@ export class FieldSetCache {
   readonly #sets = new Map<string, FieldSet>()
   readonly #texts = new WeakMap<FieldSet, string>()
   /**
-   * Cached sets, keyed by `looksOf`. If several sets have the same key, only the last one is found.
+   * Cached sets, keyed by the result of `looksOf`. If several sets have the same key, only the last
+   * one is found.
    */
   readonly #alike = new Map<string, FieldSet>()
   #characters = 0

@@ -66,8 +66,8 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
 }
 
 /**
- * Parsed field sets of entries whose text is too long for the cache. All readers of an object share
- * its decoded entries, so that the text is not parsed again for each write.
+ * Parsed field sets of entries whose text is too long for the cache, keyed by the entry. All
+ * readers of an object share its entries, so that a long text is not parsed again for each write.
  */
 const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
 

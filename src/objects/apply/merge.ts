@@ -93,7 +93,8 @@ function mergeItems(
     return typeof place === 'number' ? merge(live[place] ?? null, item, type.of) : item
   })
   const isApplied = new Set(elements)
-  // For each applied item, the first element at or after it that is also in the live list.
+  // For each applied item, the path element of the first item, at or after it, that is also in the
+  // live list.
   const nextShared: (string | undefined)[] = []
   for (let at = elements.length - 1; at >= 0; at--) {
     const element = elements[at] ?? ''
@@ -136,8 +137,8 @@ type ListElements = {
 }
 
 /**
- * Returns the index of each element. Repeated items are marked, because they are replaced instead
- * of merged.
+ * Returns the index of each path element. Repeated elements are marked, because their items are
+ * replaced instead of merged.
  */
 function placesOf(elements: readonly string[]): ReadonlyMap<string, number | 'repeated'> {
   const places = new Map<string, number | 'repeated'>()

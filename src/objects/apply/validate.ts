@@ -163,7 +163,7 @@ function visitField(value: Fields, key: string, { type, place }: VisitedValue): 
 
 /**
  * Formats a message as kube-apiserver does. kube-apiserver uses the message as a format string, so
- * a percent sign begins a verb without an argument.
+ * a percent sign begins a format verb without an argument.
  */
 const formatted = (words: string): string =>
   words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) =>

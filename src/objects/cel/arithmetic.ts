@@ -66,7 +66,7 @@ type Merge = { readonly identity: (item: Value) => string; readonly meter: Pick<
 const ITEM_NANOS = 100
 /** Estimated time to format an item of a set and look it up. */
 export const MERGED_NANOS = 600
-/** Additional time per character of the item. */
+/** Estimated additional time per character of the string that identifies the item. */
 export const MERGED_CHARACTER_NANOS = 5
 
 /**

@@ -156,8 +156,8 @@ class Checker {
   }
 
   /**
-   * Resolves the name of a variable or a type. First tries the name with the container as its
-   * prefix.
+   * Resolves the name of a variable or a type. First tries the name with the prefix that
+   * expressions can omit (`container`).
    */
   #name(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name

@@ -147,8 +147,8 @@ export class Evaluation {
   }
 
   /**
-   * Runs the evaluation until the time slice is over. Returns undefined if the time slice ended
-   * first, or a `Suspension` if the evaluation must wait for a result.
+   * Runs the evaluation until it ends or the time slice is over. Returns undefined if the time
+   * slice is over, or a `Suspension` if the evaluation must wait for a result.
    */
   goOn(slice: Slice): EvaluationResult | Suspension | undefined {
     const run = this.#run
@@ -158,8 +158,8 @@ export class Evaluation {
       return { error: value.message, cost: run.cost, isOverBudget: false }
     } catch (error) {
       if (error instanceof PausedError) return (this.asked = error.asked)
-      // Creating a string beyond V8's maximum length throws a RangeError. The cost of such a string
-      // exceeds any budget.
+      // Creating a string beyond V8's maximum length throws a RangeError. This counts as exceeding
+      // the cost limit, because the cost of such a string exceeds any limit.
       const isOver = error instanceof CostExceeded || error instanceof RangeError
       if (isOver) return { error: OVER_BUDGET, cost: run.paid, isOverBudget: true }
       throw error

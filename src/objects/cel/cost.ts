@@ -7,7 +7,10 @@ export const MAP_COST = 30
 export const STRUCT_COST = 40
 /** Cost per visited character. */
 export const TEXT_FACTOR = 0.1
-/** Cost per character of a pattern. It is an estimate of the number of instructions. */
+/**
+ * Cost per character of a pattern. It approximates the number of instructions in the compiled
+ * pattern.
+ */
 export const PATTERN_FACTOR = 0.25
 
 export const traversal = (size: number, factor = TEXT_FACTOR): number => Math.ceil(size * factor)

@@ -69,8 +69,8 @@ export type FunctionPart = {
   readonly overloads: readonly Signature[]
   readonly run: (one: Value, two: Value, three: Value, four: Value, meter: Meter) => Result
   /**
-   * Whether the function can take much longer than its cost indicates. It must then charge the
-   * meter, and the evaluation can be interrupted after it.
+   * Whether the function can take much longer than its cost indicates. Such a function must charge
+   * the meter, and the evaluation can be interrupted after the call.
    */
   readonly isLong?: boolean
   /**

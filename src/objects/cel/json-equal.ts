@@ -12,7 +12,7 @@ type WorkMeter = Pick<Meter, 'work'>
 
 /** Estimated worst-case time to visit a value. */
 const VALUE_NANOS = 20
-/** Estimated worst-case time to list the names of an object. */
+/** Estimated worst-case time to list the field names of an object. */
 const OBJECT_NANOS = 300
 /** Estimated worst-case time to look up a field by name. */
 const FIELD_NANOS = 600

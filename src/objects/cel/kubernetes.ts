@@ -47,8 +47,8 @@ export const kubernetesEnvironment = (version: KubernetesVersion): Environment =
   once(version, version, [])
 
 /**
- * Returns the environment for device selectors. They can use cel.bind. They supported semantic
- * versions before other expressions did.
+ * Returns the environment for device selectors, which can use cel.bind. In device selectors,
+ * semantic versions were available earlier than in other expressions.
  */
 export const deviceLibraries = (version: KubernetesVersion): Environment =>
   once(`${version} device`, version, [

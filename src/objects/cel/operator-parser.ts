@@ -282,7 +282,8 @@ export abstract class OperatorParser {
     try {
       this.tokens.match(')', sets.selection)
     } catch (error) {
-      // An unclosed call is also expanded, to report its other errors.
+      // A macro call without a closing parenthesis is also expanded, so that its other errors are
+      // reported.
       this.#expanded(call, at)
       throw error
     }

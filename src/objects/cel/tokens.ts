@@ -57,5 +57,8 @@ export function describeKinds(kinds: ReadonlySet<TokenKind>): string {
   return names.length === 1 ? (names[0] ?? '') : `{${names.join(', ')}}`
 }
 
-/** Returns the position of a kind in the lists of messages. The end of the text comes first. */
+/**
+ * Returns the position of a token kind when a message lists expected tokens. The end of the text
+ * comes first.
+ */
 const rank = (kind: TokenKind): number => (kind === 'end' ? -1 : order.indexOf(kind))

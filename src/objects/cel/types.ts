@@ -98,7 +98,10 @@ export const optional = (of: Type): Type => opaque('optional_type', of)
 export const parameter = (name: string): Type => ({ kind: 'parameter', name })
 export const typeOf = (of: Type): Type => ({ kind: 'type', of })
 
-/** Returns a struct type with the given fields. The fields have their names in the data. */
+/**
+ * Returns a struct type with the given fields. The keys of `fields` are the names of the fields in
+ * the data.
+ */
 export function struct(name: string, fields: { readonly [name: string]: Type }): StructType {
   const known = new Map(
     Object.entries(fields).map(([key, type]): [string, FieldType] => [key, { key, type }]),

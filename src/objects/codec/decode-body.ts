@@ -52,7 +52,7 @@ export type Expected = {
 }
 
 export type Body = {
-  /** The body as JSON. Bodies in other encodings were converted before. */
+  /** The body as JSON. Bodies in other encodings have already been converted. */
   readonly bytes: Buffer
   /** Duplicate keys in a YAML body, as reported by yaml.ts. */
   readonly yamlDuplicates?: readonly string[]
@@ -308,8 +308,8 @@ function headOf(text: string, { value, fault, strictFaults }: Decoding): Located
 }
 
 /**
- * Throws an error unless the body has the expected kind. Returns a function that creates other
- * errors for the body.
+ * Throws an error unless the body has the expected kind. Returns a function that creates the error
+ * for a body that cannot be decoded.
  */
 function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
   const refuse = refusing(namedBy(head, expected), expected)
@@ -330,7 +330,8 @@ const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['na
 
 /**
  * Throws an error if a custom object has no kind. The strict and lenient decoders of kube-apiserver
- * have different messages for this. Returns a function that creates other errors for the body.
+ * have different messages for this. Returns a function that creates the error for a body that
+ * cannot be decoded.
  */
 function namedKind(
   head: Head,

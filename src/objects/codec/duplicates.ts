@@ -12,8 +12,8 @@ import type { Steps } from '../../lib/scheduling/slices.ts'
 /** Maximum number of reported duplicate keys, as in Go. */
 const FAULTS_MAX = 100
 /**
- * Maximum total length of the paths in all errors of a request. A key can be as long as a body and
- * contain many other keys, whose paths repeat it.
+ * Maximum total length of the paths in all errors of a request. The path of a key contains all
+ * enclosing keys, each of which can be nearly as long as the body.
  */
 export const PATHS_CHARACTERS_MAX = 8 << 20
 

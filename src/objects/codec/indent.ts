@@ -1,7 +1,7 @@
 /**
- * Indents printed JSON without parsing its values, so that numbers keep their digits and fields
- * their order. The indented form of deeply nested JSON can be hundreds of times as long. Therefore
- * its length can be computed in advance, and it is generated in pieces.
+ * Indents printed JSON without parsing its values, so that digits of numbers and the order of
+ * fields are preserved. The indented form of deeply nested JSON can be hundreds of times as long.
+ * Therefore the length can be computed in advance, and the output is generated in pieces.
  */
 import {
   BACKSLASH,
@@ -32,7 +32,9 @@ export class JsonIndenter {
   readonly #json: Buffer
   readonly #end: number
   #depth: number
-  /** The position at which the search for the next break continues. */
+  /**
+   * The position at which the search for the next break (a newline or space to insert) continues.
+   */
   #at = 0
   /**
    * Start of the bytes to copy before the next break. `#to` is their end. A break is a newline
@@ -86,7 +88,10 @@ export class JsonIndenter {
     return bytes
   }
 
-  /** Finds the next break. Returns false if nothing is left. */
+  /**
+   * Finds the next position at which a newline or a space must be inserted. Returns false if
+   * nothing is left.
+   */
   #next(): boolean {
     const json = this.#json
     this.#from = this.#to

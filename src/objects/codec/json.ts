@@ -158,7 +158,7 @@ class Sorting {
     if (!isFields(value)) return this.#items(value)
     const keys = Object.keys(value)
     const first = keys[0]?.charCodeAt(0) ?? 0
-    // JavaScript orders keys that are integers differently.
+    // JavaScript visits integer keys first and in numeric order, so they would not be sorted.
     if (first >= DIGIT_ZERO && first <= DIGIT_NINE) this.isExact = false
     return this.#fields(value, keys)
   }

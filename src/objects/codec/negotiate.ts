@@ -22,8 +22,8 @@ export type Form = {
 }
 
 /**
- * A conversion of objects to table rows, or to their metadata. Its two versions differ only in
- * their names.
+ * A conversion of objects to table rows, or to their metadata. The two API versions of a conversion
+ * differ only in their names.
  */
 export type Conversion = {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
@@ -171,8 +171,8 @@ const routesOf = (
 ): readonly string[] => (onCollection ? [...routed, ...routedStreams] : routed)
 
 /**
- * Throws an error unless a clause names a known type. The only wildcard that the router supports is
- * the one for all types and subtypes. It ignores parameters.
+ * Throws an error unless a clause names a known type. The router ignores parameters. The only
+ * wildcard that it supports is the one for all types and subtypes.
  */
 function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = elementsOf(accept).some((clause) => {

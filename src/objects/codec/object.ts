@@ -201,8 +201,8 @@ export function encodeStored(
 const STORED_CHARACTERS_MAX = 4 * STORED_BYTES_MAX
 
 /**
- * Returns the text. Throws an error with status 413 if it is too large to be stored. With its
- * defaults, an object can be many times as large as the request body.
+ * Returns the text of an object, or throws an error with status 413 if the text is too large to be
+ * stored. With its defaults, an object can be many times as large as the request body.
  */
 function storable(text: string): string {
   if (text.length > STORED_CHARACTERS_MAX) throw tooLargeToStore(STORED_BYTES_MAX)

@@ -53,7 +53,7 @@ type FieldPlan = {
 
 export class PrintedCheck {
   readonly #plans = new WeakMap<Struct, FieldPlan[]>()
-  /** Stores the JSON keys of all plans. */
+  /** Stores the JSON keys of all compiled structs. */
   readonly #bytes = new PackedBytes()
   #json: Buffer = Buffer.alloc(0)
   #at = 0
@@ -61,7 +61,7 @@ export class PrintedCheck {
   /** Whether the current position is inside the status of the object itself. */
   #isStatus = false
 
-  /** Whether `json` is what print.ts would print. It consists of an object and a newline. */
+  /** Whether `json` is what print.ts would print. `json` consists of an object and a newline. */
   isPrinted(json: Buffer, struct: Struct): boolean {
     this.#json = json
     this.#at = 0

@@ -17,8 +17,8 @@ export type ObjectSchema = {
    */
   readonly isDefaultedAgain?: boolean
   /**
-   * The field that maps keys to bytes. If a value in it is null, it is read as empty bytes after it
-   * has been stored.
+   * The field that maps keys to bytes. A null value in this field is stored, and is read as empty
+   * bytes.
    */
   readonly bytesField?: string
   /** How objects of a custom kind are stored. Undefined for built-in kinds. */

@@ -311,7 +311,7 @@ function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRu
 
 /**
  * Increments the generation if a field outside of `ignored` has changed. Changes of metadata do not
- * count, nor do those of a status that is a subresource.
+ * count. If the status is a subresource, changes of the status do not count either.
  */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]

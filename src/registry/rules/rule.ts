@@ -81,8 +81,8 @@ export function each<C extends Check>(rule: Rule<C>): Rule<C> {
  * Calls `visit` for each item of a list that can be long. `visit` adds its errors to the `check`
  * that it receives.
  *
- * If `visit` is interrupted, it is called again for the same item. Therefore it must change state
- * that it shares with other items only after its own loops, or inside `once`.
+ * If `visit` is interrupted, it is called again for the same item. Therefore `visit` may change
+ * state that all items share only after its own loops, or inside `once`.
  */
 export function eachIn<T, C extends Check>(
   items: readonly T[],

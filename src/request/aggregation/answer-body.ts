@@ -1,11 +1,10 @@
 /**
  * Buffers the body of a remote server's response on its way to the client. Data that has arrived
- * since the last pull is copied into reusable blocks. Therefore, a long response creates no
+ * since the client last read is copied into reusable blocks. Therefore, a long response creates no
  * garbage, and many small chunks use no more memory than their bytes.
  *
- * The origin (the connection to the remote server) limits how much data arrives before it is
- * pulled, for example with the window of an HTTP/2 stream. An origin without such a limit is
- * paused.
+ * The origin (the connection to the remote server) limits how much data arrives before the client
+ * reads, for example with the window of an HTTP/2 stream. An origin without such a limit is paused.
  */
 import { CutOffAnswer } from '../../api/errors.ts'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
@@ -40,7 +39,7 @@ export class AnswerBody {
   /** The block that is currently filled, and the number of bytes in this block. */
   #block: Buffer | undefined
   #filled = 0
-  /** Blocks with buffered data, and blocks with the data of the last pull, which is being sent. */
+  /** Blocks with buffered data, and blocks with the data that was read last and is being sent. */
   #heldBlocks: Buffer[] = []
   #sentBlocks: Buffer[] = []
   #sentBytes = 0
@@ -154,8 +153,8 @@ export class AnswerBody {
   }
 
   /**
-   * Discards the body. The data of the last pull might still be read, so the blocks with this data
-   * are not reused.
+   * Discards the body. The data that was read last might still be in use, so the blocks with this
+   * data are not reused.
    */
   close(): void {
     this.#blocks.drop(this.#sentBlocks.length)

@@ -1,6 +1,6 @@
 /**
- * The client certificate that this server presents to remote servers, so that they trust its
- * headers about users. Its files can be replaced while the server runs.
+ * The client certificate that this server presents to remote servers, so that they trust this
+ * server's headers about users. The files of the certificate can be replaced while the server runs.
  */
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'

@@ -24,7 +24,7 @@ export type DocumentOptions = {
   /** Timeout for the whole document. */
   readonly timeoutMs: number
   readonly bytesMax: number
-  /** Aborts the request before its timeout. */
+  /** A signal that aborts the request before its timeout. */
   readonly signal?: AbortSignal | undefined
 }
 

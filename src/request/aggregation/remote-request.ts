@@ -5,14 +5,14 @@ import type { ApiRequest, Headers } from '../../api/request.ts'
 import type { AnswerBody } from './answer-body.ts'
 
 /**
- * Number of bytes of a response that can arrive before they are pulled, for a response that might
- * never end.
+ * Number of bytes of a response that can arrive before the client reads them, for a response that
+ * might never end.
  */
 export const WATCH_WINDOW_BYTES = 64 * 1024
 /**
- * Number of bytes of a response that can arrive before they are pulled, for a response that should
- * be forwarded as fast as possible. It is twice the usual number: half of the bytes are in transit
- * from the server while the other half are sent to the client.
+ * Number of bytes of a response that can arrive before the client reads them, for a response that
+ * should be forwarded as fast as possible. It is twice the usual number: half of the bytes are in
+ * transit from the server while the other half are sent to the client.
  */
 export const LONG_WINDOW_BYTES = 512 * 1024
 
@@ -35,7 +35,7 @@ export type RemoteAnswer = {
   readonly headers: Headers
   readonly body: AnswerBody
   /**
-   * Allows up to `LONG_WINDOW_BYTES` of the body to arrive before it is pulled. Used for long
+   * Allows up to `LONG_WINDOW_BYTES` of the body to arrive before the client reads. Used for long
    * bodies that have an end. Absent if the window cannot be changed.
    */
   readonly widen?: () => void

@@ -47,8 +47,8 @@ export type ReceivedRequest = {
 }
 
 /**
- * The part of the audit log that records requests: it stores their events, and has the values that
- * all requests share.
+ * The functions of the audit log with which a request is recorded, and the values that all requests
+ * share.
  */
 export type Recorder = {
   readonly printing: EventPrinterContext
@@ -71,8 +71,8 @@ export type Outcome = {
 }
 
 /**
- * Number of copies of an object that are created to remove its managedFields: it is decoded to a
- * string, and then encoded again.
+ * Number of copies of an object that are created to remove its managedFields: the object is decoded
+ * to a string, and then encoded again.
  */
 const OMITTING_COPIES = 2
 
@@ -312,8 +312,8 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Returns the annotations of an event. Most requests are allowed and have no other annotations,
-   * so they share one object.
+   * Returns the annotations of an event. The annotations of most requests contain only that the
+   * request is allowed, so these requests share one object.
    */
   #annotationsOf(
     context: RequestContext,

@@ -117,8 +117,8 @@ async function flagPage(
 }
 
 /**
- * Changes the verbosity, with kube-apiserver's messages. A number that is too large for the logger
- * causes another message than a number that is too large for the page.
+ * Changes the verbosity, with kube-apiserver's messages. There is one message for a number that is
+ * too large for the logger, and another for a number that is too large for the page.
  */
 function changeVerbosity(value: string, set: (level: number) => void): ChangeResult {
   const number = parseLevel(value, NUMBER_MAX)

@@ -64,7 +64,7 @@ export type DocumentsOptions = {
 /** Serves a document. `context` belongs to the client on whose behalf remote servers are called. */
 export type Documents = (request: ApiRequest, context: RequestContext) => MaybePromise<ApiResponse>
 
-/** Maximum number of segments that are read. No document has a path with more segments. */
+/** Maximum number of path segments that are read. No document has a path with more segments. */
 const SEGMENTS_MAX = 8
 
 export function createDocuments(options: DocumentsOptions): Documents {

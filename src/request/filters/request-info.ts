@@ -69,8 +69,8 @@ function splitPath(path: string): string[] {
 
 const SLASH = 0x2f
 /**
- * Maximum number of segments that are read. The first nine determine the resource and the verb, and
- * a path with a tenth segment does not exist.
+ * Maximum number of path segments that are read. The first nine determine the resource and the
+ * verb, and a path with a tenth segment does not exist.
  */
 const SEGMENTS_MAX = 16
 

@@ -177,7 +177,7 @@ export class RequestMetrics {
     authorization.observe(authorizationMs / 1000)
   }
 
-  /** Counts a request that ended before `begin`. */
+  /** Counts a request that ended before `begin` was called. */
   refused(code: number): void {
     this.#refused.with(`${code}`).add()
   }

@@ -9,8 +9,8 @@ const notCached: Headers = { 'cache-control': 'no-cache, private' }
 export class ResponseHeaders {
   readonly #constant: Headers
   /**
-   * Common headers, with a placeholder for the audit ID. To copy one object is many times faster
-   * than to merge several objects.
+   * Common headers, with a placeholder for the audit ID. Copying one object is many times faster
+   * than merging several objects.
    */
   readonly withoutFlow: Headers
   readonly #ofFlow = new WeakMap<Flow, Headers>()

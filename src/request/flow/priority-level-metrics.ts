@@ -17,8 +17,8 @@ export type LevelSeries = {
   readonly seats: TimeRatio
   readonly demand: TimeRatio
   /**
-   * Sets the minimum and the maximum progress at which queues start their next request. Both are
-   * undefined if no request is waiting in a queue.
+   * Sets the minimum and the maximum of the progress (`R` in queue-set.ts) at which queues start
+   * their next request. Both are undefined if no request is waiting in a queue.
    */
   readonly nextS: (starts: Extremes | undefined, discounted: Extremes | undefined) => void
 } & { readonly [name in keyof LevelGauges]: Count }

@@ -5,7 +5,10 @@
  */
 
 const SECONDS_MAX = 32
-/** Minimum number of rejections with which the delay doubles, per second of the current delay. */
+/**
+ * The delay doubles if there are at least this many rejections for each second of the current
+ * delay.
+ */
 const OVERLOAD_PER_SECOND = 3
 
 type Second = { readonly at: number; readonly refused: number }

@@ -43,7 +43,7 @@ export type AnsweredRequest = {
   readonly response: ApiResponse
 }
 
-/** Traces of requests, as the stages of the pipeline use them. */
+/** The functions with which the stages of the pipeline trace requests. */
 export interface Traces {
   /** Begins the span of a request. Returns undefined if the request is not traced. */
   begin(arrival: TracedRequest): Span | undefined
@@ -169,7 +169,7 @@ const shownVerb = ({ headers }: ApiRequest, verb: string): string =>
 
 /**
  * Returns the HTTP attributes of a span. Unlike in kube-apiserver, they do not contain the query,
- * because it can contain secrets. An example is the command of an exec.
+ * because it can contain secrets, for example in the command of an exec.
  */
 function httpAttributes(request: ApiRequest): SpanAttributes {
   const { method, path, rawPath, headers, remoteAddress, remotePort = 0, protocol } = request

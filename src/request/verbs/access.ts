@@ -1,5 +1,5 @@
 /**
- * Access to the objects of one resource for the verbs: the location of its objects, and the
+ * Gives the verbs access to the objects of one resource: the location of the objects, and the
  * functions to read and write them.
  */
 import type { Ids } from '../../api/ids.ts'

@@ -60,8 +60,8 @@ export function readPatch(
 }
 
 /**
- * Returns the object with the managedFields for the path. For clients, a subresource such as Scale
- * has no managedFields. While a patch is applied, it has them.
+ * Returns the object with the managedFields for the path. A subresource such as Scale has no
+ * managedFields when clients read it, but has them while a patch is applied.
  */
 function withShownOwners(
   current: KubeObject,

@@ -99,8 +99,8 @@ function indexed(
 
 /**
  * Maximum number of values and names to look up in indexes, and their maximum length. Further
- * values are not needed for a correct result. The cache would store them in the keys of lookup
- * results.
+ * values are ignored, because they are not needed for a correct result, and the cache would store
+ * them in the keys of lookup results.
  */
 const HINTS_MAX = 8
 const HINT_CHARACTERS_MAX = 512

@@ -45,8 +45,8 @@ function checkUid(
   const stored = current?.metadata.uid ?? ''
   if (uid === '' || uid === stored) return
   const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`
-  // kube-apiserver rejects a dry run before its storage layer, where keys do not contain the prefix
-  // of all keys yet.
+  // In kube-apiserver, a dry run is rejected before the storage layer adds the root prefix to keys.
+  // Therefore the error of a dry run contains the key without this prefix.
   const folders = resource.isNamespaced ? `${namespace}/` : ''
   const key = isDryRun
     ? `/${resourcePrefix(resource)}/${folders}${name}`

@@ -27,7 +27,7 @@ import type { PlaneCore } from '../plane-core.ts'
 
 /** Functions of the server that contains the control plane. Requests need them. */
 export type ServerHooks = {
-  /** Traces of requests. Undefined if tracing is disabled. */
+  /** Traces requests. Undefined if tracing is disabled. */
   readonly traces: Traces | undefined
   /** The audit log. Undefined if auditing is disabled. */
   readonly audit: Audit | undefined

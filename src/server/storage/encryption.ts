@@ -198,9 +198,9 @@ async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined>
 }
 
 /**
- * Returns a function that finds the resource that is stored in a folder below the root. The Events
- * of both API groups are stored in one folder. For this folder, the function returns the resource
- * of the core group.
+ * Returns a function that finds the resource that is stored in a folder (a key prefix relative to
+ * the root prefix). The Events of both API groups are stored in one folder. For this folder, the
+ * function returns the resource of the core group.
  */
 function storedResources(): (folder: string) => StoredResource | undefined {
   const byFolder = new Map<string, StoredResource>()

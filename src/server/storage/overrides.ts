@@ -14,7 +14,7 @@ import { type Database, type DatabaseOptions, openDatabase } from './open-databa
 
 type Override = Pick<Database, 'cache' | 'store' | 'readSize'> & {
   readonly servers: readonly string[]
-  /** Folders of the resources in this etcd, below the root. */
+  /** Folders of the resources in this etcd, which are key prefixes relative to the root prefix. */
   readonly folders: ReadonlySet<string>
 }
 

@@ -153,7 +153,7 @@ export class Cache implements AsyncDisposable {
    */
   readonly #unchecked = new Set<CachedResource>()
   #isCheckingReadable = false
-  /** Number of calls of `sweep` so far. */
+  /** Number of periodic cleanups (`sweep`) so far. */
   #sweeps = 0
 
   constructor(options: CacheOptions) {
@@ -420,7 +420,7 @@ export class Cache implements AsyncDisposable {
    * Finds objects in memory that cannot be decrypted with the current encryption keys, and logs
    * their number. Linearizable reads of these objects then fail. Called after the keys have
    * changed, so that an operator who removed a key learns of it now and not at the next restart.
-   * Resources that cannot be checked now are checked at the next sweep. Never rejects.
+   * Resources that cannot be checked now are checked at the next periodic cleanup. Never rejects.
    */
   async checkReadable(isConcerned: (prefix: Key) => boolean): Promise<void> {
     for (const resource of this.#all()) {

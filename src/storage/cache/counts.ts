@@ -32,9 +32,12 @@ export class ResourceCounts {
   gaps = 0
   /** Time that reads waited until the cache was as recent as requested. */
   readonly readWait = new Distribution(readWaitBounds)
-  /** Lists from memory, by the index that was used. The name is empty if no index was used. */
+  /**
+   * Number of lists that were served from memory, by the index that was used. The name is empty if
+   * no index was used.
+   */
   readonly #fromMemory = new Map<string, ListCounts>()
-  /** Lists read from the database. */
+  /** Number of lists that were read from the database. */
   readonly fromStore: ListCounts & { evaluated: number } = {
     lists: 0,
     fetched: 0,

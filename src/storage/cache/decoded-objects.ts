@@ -42,7 +42,7 @@ export class DecodedObjects {
   }
 
   /**
-   * Drops decoded objects that were not used since the last sweep, and the decoded objects of
+   * Drops decoded objects that were not used since the last call, and the decoded objects of
    * outdated items.
    */
   sweep(): void {

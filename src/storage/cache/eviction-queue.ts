@@ -7,13 +7,14 @@
 import { Deque } from '../../lib/collections/deque.ts'
 
 /**
- * Number of sweeps for which an entry is kept if there is room. There is one sweep every 10 s, so
- * an entry is kept for 80 s, a little longer than kube-apiserver keeps snapshots.
+ * Number of periodic cleanups (sweeps) for which an entry is kept if there is room. There is one
+ * sweep every 10 s, so an entry is kept for 80 s, a little longer than kube-apiserver keeps
+ * snapshots.
  */
 export const SWEEPS_KEPT = 8
 /**
- * Maximum number of entries that one sweep evicts, which takes a few milliseconds. Further entries
- * are evicted by the next sweeps.
+ * Maximum number of entries that one periodic cleanup evicts, which takes a few milliseconds.
+ * Further entries are evicted by the next cleanups.
  */
 const SWEPT_MAX = 20_000
 
@@ -65,7 +66,7 @@ export class EvictionQueue {
   }
 
   /**
-   * Evicts entries that are SWEEPS_KEPT sweeps old, so that a burst does not take memory
+   * Evicts entries after SWEEPS_KEPT calls of this function, so that a burst does not take memory
    * permanently.
    */
   sweep(): void {

@@ -16,9 +16,9 @@ import type { KubeObject } from '../../api/object.ts'
 export type FieldReaders = { readonly [field: string]: (object: KubeObject) => string }
 
 /**
- * Maximum length of the facts of one object. If the facts are longer, they are not stored, and
- * selectors decode the object. Kubernetes limits the length of labels, but not that of the
- * selectable fields of custom resources.
+ * Maximum length of the facts (encoded labels and selectable fields) of one object. If the facts
+ * are longer, they are not stored, and selectors decode the object. Kubernetes limits the length of
+ * labels, but not that of the selectable fields of custom resources.
  */
 const FACTS_BYTES_MAX = 4_096
 /**
@@ -34,8 +34,9 @@ const WORD_BYTES_MAX = 512
  */
 const VOCABULARY_OBJECTS_MIN = 1 << 20
 /**
- * Number of sets in the table of hashes. The table contains the hashes of recently encoded strings.
- * If a string is encoded while its hash is in the table, the string becomes a word.
+ * Number of sets in the table of hashes, which is a set-associative cache. The table contains the
+ * hashes of recently encoded strings. If a string is encoded while its hash is in the table, the
+ * string becomes a word of the vocabulary.
  */
 const MARK_SETS = 256
 const MARKS_IN_SET = 4
@@ -72,8 +73,8 @@ export class Facts {
   #end = 0
 
   /**
-   * Creates the facts of a resource. `readersOf` is called when the fields are first needed.
-   * `objectsMin` is smaller in tests.
+   * Creates the encoder for the labels and selectable fields of a resource. `readersOf` is called
+   * when the fields are first needed. `objectsMin` is smaller in tests.
    */
   constructor(readersOf: () => FieldReaders, { objectsMin = VOCABULARY_OBJECTS_MIN } = {}) {
     this.#readersOf = readersOf
@@ -99,15 +100,18 @@ export class Facts {
   }
 
   /**
-   * Whether these facts can still be read, because they refer to the current or the previous
-   * vocabulary.
+   * Whether these encoded labels and fields can still be read, because they refer to the current or
+   * the previous vocabulary (table of shared strings).
    */
   knows(bytes: Buffer, at: number): boolean {
     const vocabulary = vocabularyAt(bytes, at)
     return vocabulary === this.#vocabulary || (vocabulary + 1) % VOCABULARIES === this.#vocabulary
   }
 
-  /** Whether these facts, which must be readable, refer to the previous vocabulary. */
+  /**
+   * Whether these encoded labels and fields, which must be readable, refer to the previous
+   * vocabulary (table of shared strings).
+   */
   areBefore(bytes: Buffer, at: number): boolean {
     return vocabularyAt(bytes, at) !== this.#vocabulary
   }
@@ -126,9 +130,7 @@ export class Facts {
     this.#changes++
   }
 
-  /**
-   * Returns the index of a selectable field, or undefined if the facts do not include the field.
-   */
+  /** Returns the index of a selectable field, or undefined if the field is not encoded. */
   placeOf(field: string): number | undefined {
     this.#places ??= new Map(Object.keys(this.#readersOf()).map((name, at) => [name, at]))
     return this.#places.get(field)
@@ -139,8 +141,8 @@ export class Facts {
   }
 
   /**
-   * Encodes the facts of an object. Returns undefined if they are too long. The result is valid
-   * until the next call.
+   * Encodes the labels and selectable fields of an object. Returns undefined if the result is too
+   * long. The result is valid until the next call.
    */
   encode(object: KubeObject): Buffer | undefined {
     const made = (this.#made ??= Buffer.allocUnsafeSlow(FACTS_BYTES_MAX))
@@ -150,7 +152,7 @@ export class Facts {
     made.writeInt32LE((this.#vocabulary << LENGTH_BITS) | (this.#end - HEAD_BYTES))
     const { labels = {} } = object.metadata
     const keys = Object.keys(labels)
-    // Each label takes at least two bytes, so the facts would be too long.
+    // Each label takes at least two bytes, so the encoded labels would be too long.
     if (2 * keys.length > FACTS_BYTES_MAX) return undefined
     this.#writeNumber(made, keys.length)
     for (const key of keys) {
@@ -164,8 +166,8 @@ export class Facts {
   }
 
   /**
-   * Appends a string or the number of its word. Returns false, and appends nothing, if the facts
-   * would exceed FACTS_BYTES_MAX.
+   * Appends a string or the number of its word. Returns false, and appends nothing, if the result
+   * would be longer than FACTS_BYTES_MAX.
    */
   #write(made: Buffer, text: string): boolean {
     const number = this.#words.numbers.get(text) ?? this.#moved(text)
@@ -274,7 +276,7 @@ export class SoughtText {
   }
 }
 
-/** Reads the facts of one object. */
+/** Reads the encoded labels and selectable fields of one object. */
 export class FactsReader {
   #isBefore = false
   #bytes: Buffer = Buffer.alloc(0)

@@ -31,7 +31,7 @@ class IndexedThings {
       decode: (bytes) => {
         const text = bytes.toString()
         if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
-        // The part after `|` makes the labels too long to be stored as facts.
+        // The part after `|` makes the labels too long to be stored in encoded form.
         const [color = '', more = ''] = text.split('|')
         const metadata =
           more === '' ? labelled(color) : { labels: { color, more: more.slice(0, 5_000) } }

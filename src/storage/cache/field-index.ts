@@ -1,10 +1,10 @@
 /**
  * Indexes of a resource's current objects by the value of a field, such as pods by node, or of a
- * label. An index maps each value to the keys of the objects that have it. It is built in slices:
- * for a selectable field at the first query, for a label when scans for that label have rejected
- * many objects. The index applies the events of the event ring when it is queried or swept. If it
- * cannot answer in the current tick of the event loop, the query scans all objects instead of
- * waiting. Most queries of past states also scan.
+ * label. An index maps each value to the keys of the objects that have it. It is built in slices.
+ * The index of a selectable field is built at the first query, and that of a label when scans for
+ * the label have rejected many objects. The index applies the events of the event ring at each
+ * query and at each periodic cleanup. If it cannot answer in the current tick of the event loop,
+ * the query scans all objects instead of waiting. Most queries of past states also scan.
  */
 import { ownText } from '../../lib/text/own-text.ts'
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
@@ -17,16 +17,19 @@ import type { Ring } from './ring.ts'
 import { type IndexedValue, type KeySet, newKeySet, type Tree, walk } from './tree.ts'
 
 /**
- * Number of sweeps without a lookup after which an index is dropped. The cache sweeps every 10 s,
- * so the index is dropped after five minutes.
+ * Number of periodic cleanups without a lookup after which an index is dropped. There is one
+ * cleanup every 10 s, so the index is dropped after five minutes.
  */
 const UNUSED_SWEEPS = 30
 /**
  * Maximum number of events that are applied before a query is answered. This takes about a
- * millisecond if the objects have facts.
+ * millisecond if no object has to be decoded.
  */
 const EVENTS_AT_ONCE = 500
-/** Weight of an event whose object has no facts and must be decoded. Other events have weight 1. */
+/**
+ * Weight of an event whose object must be decoded, because its labels and fields are not stored in
+ * encoded form (facts.ts). Other events have weight 1.
+ */
 const DECODE_EVENTS = 20
 /**
  * An index is used in any case if it finds at most this many keys. With more keys, it is used only
@@ -45,8 +48,8 @@ const LABELS_MAX = 2
  */
 const LABELS_COUNTED = 32
 /**
- * Minimum number of objects that scans for a label must reject between two sweeps (ten seconds)
- * before an index is built. Rejecting this many takes a few milliseconds.
+ * Minimum number of objects that scans for a label must reject between two periodic cleanups (ten
+ * seconds) before an index is built. Rejecting this many takes a few milliseconds.
  */
 const LOOKS_MIN = 10_000
 
@@ -71,7 +74,7 @@ export class FieldIndexes {
   readonly #time: SlicesTime
   readonly #looksMin: number
   readonly #indexes = new Map<string, FieldIndex>()
-  /** Number of objects that scans for each label have rejected since the last sweep. */
+  /** Number of objects that scans for each label have rejected since the last periodic cleanup. */
   readonly #looks = new Map<string, number>()
   readonly #none = newKeySet()
   readonly #reader = new FactsReader()
@@ -130,15 +133,15 @@ export class FieldIndexes {
 
   /**
    * Returns a function that reads a value from an item. Returns undefined if the value is a field
-   * that the facts do not include.
+   * that is not encoded (facts.ts).
    */
   readerOf(by: IndexedValue): ValueOf | undefined {
     if ('label' in by) {
       const key = new SoughtText(ownText(by.label))
       let changes = 0
       return (item) => {
-        // `settle` can change the number of a string in the vocabulary, so look up the key
-        // afterwards.
+        // `settle` can change the number of a string in the vocabulary (table of shared strings),
+        // so look up the key afterwards.
         if (item.tailBytes === 0) item.settle()
         if (changes !== this.#facts.changes) {
           changes = this.#facts.changes
@@ -177,7 +180,7 @@ export class FieldIndexes {
     return known !== undefined || 'field' in by ? this.#begin(by) : undefined
   }
 
-  /** Starts to build an index. Returns undefined if the facts do not include the field. */
+  /** Starts to build an index. Returns undefined if the field is not encoded (facts.ts). */
   #begin(by: IndexedValue): FieldIndex | undefined {
     const { ring, tree, range } = this.#current()
     const valueOf = this.readerOf(by)
@@ -190,7 +193,7 @@ export class FieldIndexes {
 
   /**
    * Makes room for the index of another label. Returns false if there is no room because all label
-   * indexes are being built or were used since the last sweep.
+   * indexes are being built or were used since the last periodic cleanup.
    */
   #makeRoom(): boolean {
     const labels = [...this.#indexes].filter(([, index]) => index.isOfLabel)
@@ -233,8 +236,8 @@ export class FieldIndexes {
   }
 
   /**
-   * Returns the slab that contains the facts of the item, or undefined if the item has no readable
-   * facts.
+   * Returns the slab that contains the encoded labels and fields of the item (facts.ts), or
+   * undefined if these cannot be read.
    */
   #slabOf(item: Item): Item['slab'] {
     if (item.tailBytes === 0) item.settle()

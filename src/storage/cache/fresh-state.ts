@@ -29,7 +29,7 @@ export type Freshness =
 export type CacheState = {
   readonly tree: Tree
   readonly revision: Revision
-  /** ID of the list of the resource with which this state began (`CachedResource.listing`). */
+  /** ID of the full list with which this state of the resource began (`CachedResource.listing`). */
   readonly listing: number
   readonly isCurrent: boolean
   /**

@@ -1,8 +1,9 @@
 /**
  * One version of one object. An item first contains the stored bytes. When it is first read, they
- * are replaced by the wire form, which is what clients receive. The facts for selectors are
- * appended to the bytes. The decoded object is retained only while it is used frequently. The
- * content of an item never changes, so all readers share it.
+ * are replaced by the JSON that clients receive. The labels and selectable fields are appended to
+ * the bytes in encoded form (facts.ts), so that selectors need not decode the object. The decoded
+ * object is retained only while it is used frequently. The content of an item never changes, so all
+ * readers share it.
  */
 import { assert } from '../../lib/errors.ts'
 import { isOutdated, type Wire } from '../../objects/codec/object.ts'
@@ -32,7 +33,8 @@ export type ObjectCodec = {
     revision: Revision,
   ) => { readonly wire: Wire; readonly object: KubeObject } | undefined
   /**
-   * Encodes and reads the facts for selectors. If undefined, selectors read the decoded objects.
+   * Encodes and reads the labels and selectable fields (facts.ts). If undefined, selectors read the
+   * decoded objects.
    */
   readonly facts?: Facts
 }
@@ -40,7 +42,7 @@ export type ObjectCodec = {
 /** Stores the bytes of items, and decides how long their decoded objects are retained. */
 export type ItemHome = {
   readonly codec: ObjectCodec
-  /** Stores the bytes, with `facts` appended to them. */
+  /** Stores the bytes, with `facts` (encoded labels and selectable fields) appended to them. */
   readonly put: (item: Item, bytes: Buffer, facts?: Buffer) => void
   readonly view: (item: Item, start?: number, end?: number) => Buffer
   /** Retains the item's decoded object for a while. */
@@ -55,8 +57,8 @@ export type Matches = {
 }
 
 /**
- * Cost of matching the facts of an object, expressed as the number of bytes that could be sent in
- * the same time. Thousands of matches take a millisecond.
+ * Cost of matching the encoded labels and fields of an object, expressed as the number of bytes
+ * that could be sent in the same time. Thousands of matches take a millisecond.
  */
 export const LOOK_BYTES = 64
 
@@ -192,12 +194,15 @@ export class Item extends Slot {
     this.#home.keep(this)
   }
 
-  /** Encodes and reads the facts, which follow the bytes. Undefined if the resource has none. */
+  /**
+   * Encodes and reads the labels and selectable fields, which follow the bytes. Undefined if the
+   * resource does not store them in encoded form.
+   */
   get facts(): Facts | undefined {
     return this.#home.codec.facts
   }
 
-  /** Whether the item has facts that can still be read. */
+  /** Whether the item has encoded labels and fields that can still be read (facts.ts). */
   get hasFacts(): boolean {
     const { facts, slab, tailBytes } = this
     return (
@@ -209,8 +214,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Stores the facts of an object that a selector had to decode, so that the next selector does not
-   * need to decode it.
+   * Stores the encoded labels and fields of an object that a selector had to decode, so that the
+   * next selector does not need to decode it.
    */
   recordFacts(object: KubeObject): void {
     const facts = this.facts?.encode(object)
@@ -225,7 +230,10 @@ export class Item extends Slot {
     return this.#versionAt !== STORED
   }
 
-  /** Creates the JSON for clients and the facts, if this is possible without decoding. */
+  /**
+   * Creates the JSON for clients and the encoded labels and fields, if this is possible without
+   * decoding.
+   */
   settle(): void {
     if (this.#versionAt !== STORED) return
     const settled = this.#home.codec.settle?.(this.#home.view(this), this.revision)

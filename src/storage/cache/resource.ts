@@ -185,8 +185,9 @@ export class CachedResource implements ReflectedObjects {
     feed.recordWrite(revision)
     const { phase } = this.reflector
     if (object === undefined || phase === 'idle' || phase === 'closed') return
-    // The response to a write arrives before the event or soon after it, so the tree rarely has to
-    // be searched.
+    // The response to a write usually arrives before the event or soon after it. Therefore the item
+    // is not in memory yet, or is found among the recent events, and the tree rarely has to be
+    // searched.
     const current = revision > this.reflector.revision ? undefined : this.#latest(key, revision)
     if (current?.revision === revision) current.setWire(object, wire)
     else if (current === undefined || current.revision < revision)
@@ -219,7 +220,7 @@ export class CachedResource implements ReflectedObjects {
     }
   }
 
-  /** Called at each sweep of the cache. */
+  /** Called at each periodic cleanup of the cache. */
   onSweep(): void {
     this.#watchers.onSweep()
     this.#indexes?.onSweep()

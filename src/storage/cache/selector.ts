@@ -1,6 +1,7 @@
 /**
- * Matches objects against a label selector and a field selector. Reads the facts that are stored
- * with an object's bytes. If there are none yet, reads the decoded object.
+ * Matches objects against a label selector and a field selector. Reads the encoded labels and
+ * fields that are stored with an object's bytes (facts.ts). If there are none yet, reads the
+ * decoded object.
  */
 import { matchesLabels, matchesRequirement, type Requirement } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -24,7 +25,7 @@ export type SelectorTerm = {
 
 /**
  * Returns a function that matches items. Create one function per list or watch, because it caches
- * its lookups in the vocabulary of the facts.
+ * the numbers of its strings in the vocabulary (facts.ts).
  */
 export function selects(selector: Selector): Matches {
   const byFacts = new ByFacts(selector)
@@ -48,8 +49,8 @@ function lookBytes({ requirements, terms }: Selector): number {
 }
 
 /**
- * Matches the decoded object. Stores its facts, so that the next selector does not have to decode
- * it. Retains a selected object, because it is sent to the client.
+ * Matches the decoded object. Stores its labels and fields in encoded form, so that the next
+ * selector does not have to decode it. Retains a selected object, because it is sent to the client.
  */
 function selectsObject({ requirements, terms }: Selector, item: Item): boolean {
   const object = item.peek()
@@ -94,8 +95,8 @@ class ByFacts {
   readonly #byText: readonly Requirement[]
   readonly #reader = new FactsReader()
   /**
-   * The facts in whose vocabulary the strings of the selector were last looked up, and their value
-   * of `changes` at that time.
+   * The encoder (facts.ts) in whose vocabulary the strings of the selector were last looked up, and
+   * its value of `changes` at that time.
    */
   #facts: Facts | undefined
   #changes = 0
@@ -120,7 +121,10 @@ class ByFacts {
     }))
   }
 
-  /** Returns whether the item is selected. Returns undefined if the facts are not sufficient. */
+  /**
+   * Returns whether the item is selected. Returns undefined if the encoded labels and fields are
+   * not sufficient to decide this.
+   */
   selects(item: Item): boolean | undefined {
     for (const { isOf, isEqual } of this.#keyTerms) if (isOf(item.key) !== isEqual) return false
     if (this.#fields.length === 0 && this.#labels.length === 0 && this.#byText.length === 0)

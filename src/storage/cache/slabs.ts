@@ -49,8 +49,8 @@ export class Slot {
   at = 0
   length = 0
   /**
-   * Length of the tail (the facts for selectors), which follows the bytes of the object and is
-   * moved with them.
+   * Length of the tail (the encoded labels and fields), which follows the bytes of the object and
+   * is moved with them.
    */
   tailBytes = 0
   isReleased = false
@@ -59,7 +59,10 @@ export class Slot {
 export class Slabs {
   #current: Slab = newSlab(SLAB_BYTES)
   readonly #time: SlicesTime
-  /** Slots that wait until they are released, and the number of lists that are not released yet. */
+  /**
+   * Lists of slots that wait to be released, and the number of lists that are not completely
+   * released yet.
+   */
   readonly #waiting: Iterable<Slot | undefined>[] = []
   #unreleased = 0
   #isRunning = false

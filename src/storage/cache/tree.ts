@@ -76,8 +76,8 @@ const COUNTS_MAX = 1000
 export type SelectResult = {
   readonly items: readonly Item[]
   /**
-   * Whether the range contains more keys after the last item. They are not matched against the
-   * filter.
+   * Whether the range contains more keys after the last item. These keys are not matched against
+   * the filter.
    */
   readonly more: boolean
   /**
@@ -177,7 +177,8 @@ async function filtered(
 
 /**
  * Number of items between two checks of the clock. Each of these items takes about a microsecond.
- * An item without facts must be decoded and may be large, so the clock is always checked after it.
+ * An item without encoded labels and fields must be decoded and may be large, so the clock is
+ * always checked after it.
  */
 const LOOKED_AT_ONCE = 16
 

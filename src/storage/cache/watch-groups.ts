@@ -79,8 +79,8 @@ export class WatchGroups {
   }
 
   /**
-   * Called at each sweep of the cache, so that a group whose watchers sleep does not retain the
-   * positions of evicted events.
+   * Called at each periodic cleanup of the cache, so that a group whose watchers sleep does not
+   * retain the positions of evicted events.
    */
   onSweep(): void {
     for (const { groups } of this.#fields.values())

@@ -30,8 +30,8 @@ const TAKE_BYTES = 256 << 10
 const INITIAL_BYTES = 64 << 10
 
 /**
- * Returns the cost of matching an item. An item without facts must be decoded. If an item has many
- * labels, all of its facts are read.
+ * Returns the cost of matching an item. An item without encoded labels and fields must be decoded.
+ * If an item has many labels, all of its encoded labels and fields are read.
  */
 function lookCost(item: Item, { matches }: WatchFilter): number {
   if (matches === undefined) return LOOK_BYTES
@@ -49,7 +49,7 @@ export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
  * the watcher joins the resource, so that no event is lost or duplicated.
  */
 export type WatchStart = {
-  /** Objects to send as ADDED. */
+  /** Objects to send in ADDED events. */
   readonly initial: Iterator<Item> | undefined
   /**
    * Events from before the event ring, which are shared with other watchers. The watcher delivers
@@ -124,7 +124,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   #seen: Revision
   #markInitialEnd: boolean
   #isBookmarkDue = false
-  /** Number of sweeps since the last `take`. */
+  /** Number of periodic cleanups since the last `take`. */
   #idleSweeps = 0
   /** Number of initial objects taken so far. */
   #initialCount = 0
@@ -204,11 +204,11 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 
   /**
-   * Called at each sweep of the cache. Closes a replaying watcher as too slow if it has not taken
-   * any events for SWEEPS_KEPT sweeps, or if the event ring no longer has the events that follow
-   * its initial objects or earlier events. A watcher that starts with the initial objects keeps
-   * these objects in memory. While the event ring has all later events, the event ring keeps the
-   * same objects, and the budget of the event ring counts them.
+   * Called at each periodic cleanup (sweep) of the cache. Closes a replaying watcher as too slow in
+   * two cases. It has not taken any events for SWEEPS_KEPT sweeps, or the event ring no longer has
+   * the events that follow its initial objects or earlier events. A watcher that starts with the
+   * initial objects keeps these objects in memory. As long as the event ring has all later events,
+   * the event ring keeps the same objects, and its budget counts them.
    */
   onSweep(): void {
     if (this.state !== 'replaying') return

@@ -20,8 +20,9 @@ export type EncryptionOptions = {
   /** The prefix of all keys. */
   readonly root: Key
   /**
-   * Returns the built-in resource for a folder below the root. Returns undefined for custom
-   * resources, and for internal records of the server, which are never encrypted.
+   * Returns the built-in resource for a folder (a key prefix relative to the root prefix). Returns
+   * undefined for custom resources, and for internal records of the server, which are never
+   * encrypted.
    */
   readonly resourceOf: (folder: string) => StoredResource | undefined
   readonly metrics?: TransformationMetrics | undefined
@@ -33,7 +34,10 @@ export class Encryption implements Transformer {
   readonly #metrics: TransformationMetrics | undefined
   readonly #own = new OwnWrites()
   #providers: ProvidersByResource
-  /** Transformers by folder. There is one for each resource. */
+  /**
+   * Transformers by folder (key prefix relative to the root prefix). There is one for each
+   * resource.
+   */
   #byFolder = new Map<string, Transformer>()
 
   constructor(providers: ProvidersByResource, { root, resourceOf, metrics }: EncryptionOptions) {
@@ -92,8 +96,9 @@ export class Encryption implements Transformer {
   }
 
   /**
-   * Returns the folder of a resource. The folders of API groups, and `services`, contain one folder
-   * for each resource.
+   * Returns the folder of a resource, which is the part of the key between the root prefix and the
+   * namespace or name. The folders of API groups, and `services`, contain one folder for each
+   * resource.
    */
   #folderOf(key: Key): string {
     const from = this.#root.length
@@ -120,8 +125,8 @@ export class Encryption implements Transformer {
 }
 
 /**
- * Whether a folder contains one folder for each resource. The names of such API groups contain a
- * dot.
+ * Whether a folder (key prefix) contains one folder for each resource. This is the case for
+ * `services`, and for API groups whose name contains a dot.
  */
 const isNested = (folder: string): boolean => folder.includes('.') || folder === 'services'
 

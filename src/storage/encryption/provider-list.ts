@@ -50,7 +50,8 @@ export class ProviderList implements Transformer {
       if (provider === undefined || !startsWith(stored, provider.prefix)) continue
       const failed = (error: unknown): void => {
         if (!(error instanceof StorageError)) throw error
-        // Identity rejects encrypted values. A later provider may be able to decrypt the value.
+        // The identity provider rejects encrypted values. A later provider may be able to decrypt
+        // the value.
         if (provider.prefix.length > 0) errors.push(error)
       }
       try {

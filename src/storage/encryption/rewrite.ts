@@ -1,7 +1,8 @@
 /**
  * Rewrites every value that is not encrypted as the configuration requires, by means of updates
  * that change nothing else. Each write compares the revision, so servers can continue to run. The
- * rewrite can be stopped and started again, because rewritten values are no longer stale.
+ * rewrite can be stopped and started again, because values that are already encrypted as required
+ * are skipped.
  */
 import { StorageError } from '../errors.ts'
 import type { Key } from '../engine.ts'

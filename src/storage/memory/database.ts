@@ -102,8 +102,8 @@ export class MemoryDatabase {
   #isSweeping = false
   #restores = 0
   /**
-   * Whether another sweep of compacted versions is needed, because the last sweep had to retain
-   * versions for a list in progress.
+   * Whether compacted versions must be searched and freed again, because some of them had to be
+   * retained for a list in progress.
    */
   #isSweepDue = false
 
@@ -414,7 +414,7 @@ export class MemoryDatabase {
     if (this.#historyBytes > HISTORY_BYTES_MAX) this.#compactHalf()
   }
 
-  /** Compact half of the history at once, because each sweep visits every key. */
+  /** Compact half of the history at once, because freeing compacted versions visits every key. */
   #compactHalf(): void {
     let left = this.#historyBytes
     let revision = this.#compacted

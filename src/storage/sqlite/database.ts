@@ -23,12 +23,13 @@ import {
 import { KEYS_OF_REVISION_MAX, prepare, setUp, type Statements } from './tables.ts'
 
 /**
- * Number of revisions in the first slice of a sweep, which frees compacted versions. The size of
- * later slices is adjusted so that a slice takes about SWEEP_MS.
+ * Number of revisions whose compacted versions are freed in the first slice. The size of later
+ * slices is adjusted so that a slice takes about SWEEP_MS.
  */
 const SWEPT_FIRST = 200
 /**
- * Limits for the size of a slice. In smaller slices, the flushes would take longer than the sweep.
+ * Limits for the size of a slice. In smaller slices, the flushes would take longer than freeing the
+ * versions.
  */
 const SWEPT_MIN = 100
 const SWEPT_MAX = 10_000
@@ -89,7 +90,7 @@ export class SqliteDatabase implements Disposable {
   #swept: Revision
   #sweptAtOnce = SWEPT_FIRST
   readonly #source: RangeSource
-  /** Revisions at which lists are being read. A sweep retains the versions that they need. */
+  /** Revisions at which lists are being read. The versions that these lists need are not freed. */
   readonly #reading: Revision[] = []
 
   constructor({ file, isDurable, sliceRows = SLICE_ROWS }: DatabaseOptions) {
@@ -276,7 +277,10 @@ export class SqliteDatabase implements Disposable {
     this.#compacted = revision
   }
 
-  /** The last saved note, which may come from another process. */
+  /**
+   * The compaction note (the revision to which history is compacted next) that was saved last,
+   * possibly by another process.
+   */
   get compactionNote(): CompactionNote | undefined {
     const revision = this.#meta('noted')
     return revision === 0 ? undefined : { revision, wallMs: this.#meta('noted_ms') }

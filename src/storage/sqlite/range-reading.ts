@@ -1,8 +1,8 @@
 /**
  * Reads a range at one revision, in slices. Writes can happen between two slices. For a key that
  * has changed in the meantime, the version at the revision of the list is looked up (`versionAt`).
- * Each reader registers the revision that it needs, so that a sweep retains its versions
- * (`database.ts`).
+ * Each reader registers the revision that it needs, so that the versions of this revision are not
+ * freed (`database.ts`).
  */
 import type { Key, Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'

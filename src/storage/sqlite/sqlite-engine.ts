@@ -98,7 +98,10 @@ type SqliteEngineOptions = {
 
 export class SqliteEngine implements Engine, AsyncDisposable {
   readonly databaseId: string
-  /** The compaction note that was in the folder when it was opened. */
+  /**
+   * The compaction note (the revision to which history is compacted next) that was in the folder
+   * when it was opened.
+   */
   readonly compactionNote: CompactionNote | undefined
   readonly #options: SqliteEngineOptions
   readonly #time: Time
@@ -255,7 +258,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     )
   }
 
-  /** Saves the note for the next process that opens the folder. */
+  /** Saves the compaction note for the next process that opens the folder. */
   async keepCompactionNote(note: CompactionNote, options: CallOptions = {}): Promise<void> {
     await this.#call({ op: 'note', note }, options, {}, (answer) =>
       answer.op === 'noted' ? answer : undefined,

@@ -5,8 +5,8 @@ export type ImportOptions = {
   /** Whether to replace the content of the store. Otherwise the store must be empty. */
   readonly replaces: boolean
   /**
-   * Number of revisions by which the revision counter is set beyond that of the export. It covers
-   * writes at the source after the export.
+   * Number of revisions that are added to the export's revision to set the revision counter. They
+   * cover writes at the source after the export.
    */
   readonly revisionsAhead: number
   readonly onProgress: (what: string, done: number) => void

@@ -45,9 +45,9 @@ type ValuePlan = {
    */
   readonly type: Exclude<Schema['type'], 'any' | 'list'> | 'unread' | 'unknown' | 'inline'
   readonly tag: Buffer
-  /** The plan for a struct. */
+  /** The compiled form of a struct. */
   readonly plan: Plan | undefined
-  /** The plan for the values of a map. */
+  /** The compiled form of the values of a map. */
   readonly of: ValuePlan | undefined
 }
 
@@ -61,7 +61,7 @@ const noFields: Plan = { fields: [], order: undefined }
 export class Transcoder {
   readonly #copier = new JsonCopier()
   readonly #plans = new WeakMap<Struct, Plan>()
-  /** Stores the keys, tags and other bytes of all plans. */
+  /** Stores the keys, tags and other bytes of all compiled structs. */
   readonly #bytes = new PackedBytes()
   #depth = 0
 

@@ -16,7 +16,7 @@ import { Trail } from './trail.ts'
 export type Fault = () => FieldFault
 
 export type Walk = {
-  /** Prefix of all paths. */
+  /** Prefix of the paths in all errors. */
   readonly prefix: string
   readonly faults: Fault[]
   readonly patterns: Patterns

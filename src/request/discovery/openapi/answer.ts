@@ -66,8 +66,8 @@ export class OpenApi {
   }
 
   /**
-   * Serves the index of the v3 documents. Its content type is the one that Go detects for it.
-   * If-Modified-Since is ignored, because the index can change twice within a second.
+   * Serves the index of the v3 documents. As in kube-apiserver, its content type is the one that Go
+   * detects. If-Modified-Since is ignored, because the index can change twice within a second.
    */
   async #index(request: ApiRequest): Promise<ApiResponse> {
     const { 'if-modified-since': _, ...asked } = request.headers

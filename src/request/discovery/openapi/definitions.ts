@@ -24,8 +24,8 @@ export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
 export const refPrefix = '#/components/schemas/'
 
 /**
- * Extensions of the field `items` of list kinds, by kind. kube-apiserver publishes them for this
- * field by mistake, because they are intended for another list.
+ * Extensions of the field `items` of list kinds, by kind. They are intended for another list, but
+ * kube-apiserver publishes them for this field by mistake.
  */
 const listMarks: ReadonlyMap<string, Fields> = new Map([
   [

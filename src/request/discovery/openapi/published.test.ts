@@ -18,8 +18,9 @@ const allOn: Gates = { release: 33, isOn: () => true }
 const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
 
 /**
- * The documents that kube-apiserver publishes for each set of API versions. `all` contains only the
- * documents that differ from those in `byDefault` if all versions are enabled.
+ * The documents that kube-apiserver publishes for each set of API versions. `byDefault` contains
+ * the documents for the default versions. `all` contains the documents that are different when all
+ * versions are enabled.
  */
 const sets = [
   { of: 'with the default API versions', published: byDefault, resources: builtInResources() },

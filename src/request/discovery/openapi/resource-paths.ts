@@ -112,7 +112,7 @@ class ResourcePaths {
     return [pathItem(path, [...this.#readAndWrite(shared), ...create])]
   }
 
-  /** Returns the get, patch and put of an object or a subresource. */
+  /** Returns the operations get, patch and put of an object or a subresource. */
   #readAndWrite(of: {
     readonly verbs: Subresource['verbs']
     readonly name: string
@@ -251,8 +251,8 @@ class ResourcePaths {
 
   /**
    * Returns the paths of a connect subresource. OpenAPI cannot describe the protocol of the
-   * connection. For a proxy subresource, there are operations for all methods, and a path with the
-   * rest of the path.
+   * connection. A proxy subresource has operations for all methods, and an additional path for
+   * requests that name a path on the backend.
    */
   #connectPaths(part: Subresource, path: string, noun: string): PathItem[] {
     const isProxy = part.name === 'proxy'

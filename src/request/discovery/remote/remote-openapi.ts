@@ -242,8 +242,8 @@ export class RemoteOpenApi implements AsyncDisposable {
     const known = this.#olders.get(service.name)
     const options = { signal, bytesMax: OLDER_BYTES_MAX, etag: known?.etag }
     const document = await this.#fetch(service, '/openapi/v2', options)
-    // If a server does not have the document, it adds no paths. As in kube-apiserver, its previous
-    // document is retained.
+    // A server that does not have the document adds no paths. If it had a document before, that
+    // document is retained, as in kube-apiserver.
     if (document.status === NOT_FOUND || (document.status === NOT_MODIFIED && known !== undefined))
       return
     requireOk(document)

@@ -30,7 +30,7 @@ export class ConvertedItem extends Item {
   isUsed = true
 }
 
-/** The converted items of a resource in one version, for one state of its definition. */
+/** The owner of converted items: a resource in one version, for one state of its definition. */
 export class Owner {
   readonly items = new Map<Key, ConvertedItem>()
   isGone = false
@@ -67,8 +67,8 @@ export class ConvertedItems {
   }
 
   /**
-   * Adds an item. If `isLasting` is false, or if the owner has ended, the item is not cached. It is
-   * then only returned to the requests that already wait for it.
+   * Adds an item. If `isLasting` is false, or if the owner accepts no more items, the item is not
+   * cached. It is then only returned to the requests that already wait for it.
    */
   add(owner: Owner, item: ConvertedItem, isLasting: boolean): void {
     if (owner.isGone || !isLasting) {

@@ -43,7 +43,7 @@ const RECORDED_BYTES_MIN = 64 << 10
 
 /**
  * Returns a function that reserves memory for the audit record. A write has already reserved enough
- * memory to record its object. It must not be rejected after it was executed.
+ * memory to record its object, because a write must not be rejected after it was executed.
  */
 function holdRecorded(http: ApiRequest): (bytes: number) => void {
   const isRead = http.method === 'GET' || http.method === 'HEAD'

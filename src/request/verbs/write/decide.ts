@@ -49,8 +49,8 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
   // Compare the stored forms, because objects that differ can have the same stored bytes. For
-  // example, a list can be empty in one and absent in the other. Or they differ in a field that the
-  // stored version of a custom resource does not have.
+  // example, a list can be empty in one and absent in the other. They can also differ only in a
+  // field that the stored version of a custom resource does not have.
   const form = shape.custom === undefined ? undefined : shape.stored
   const isOther = once('is other object', () =>
     isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore),

@@ -4,8 +4,8 @@
  * prepare, allocate, validate, authorize, admit (admission). Each step is a file in this folder or
  * a single call.
  *
- * `current` is the stored object, or undefined if the object is new. Each step takes long for an
- * object of megabytes. After a long step, the event loop can serve other requests.
+ * `current` is the stored object, or undefined if the object is new. Each step takes a long time
+ * for an object of several megabytes. After a long step, the event loop can serve other requests.
  *
  * create-object.ts and update-object.ts run the steps and store the result. If another writer
  * changes the object first, an update runs all steps again.
