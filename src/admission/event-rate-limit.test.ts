@@ -40,7 +40,7 @@ test('a token bucket for Events allows a burst and then refills at its rate', as
   assert.notEqual(await world.outcome(event()), 'fine')
 })
 
-test('dry runs and deletes of Events do not consume tokens', async () => {
+test('dry runs and deletes of Events do not consume tokens of the rate limit', async () => {
   const world = new EventRateLimitFixture({})
   for (let count = 0; count < 3; count++)
     assert.equal(await world.outcome(event({}, { isDryRun: true })), 'fine')

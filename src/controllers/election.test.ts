@@ -167,7 +167,7 @@ const LEADS_MS_MAX = 5_500
 const STEP_MS = 100
 
 for (const fault of faults)
-  test(`a holder stops before another replica can start: ${fault}`, async () => {
+  test(`a Lease holder stops leading before another replica can start to lead: ${fault}`, async () => {
     for (let atMs = 3_000; atMs < 6_000; atMs += 300) {
       const clock = new VirtualTime()
       const parts = { time: clock.time, store: new Store() }

@@ -409,7 +409,7 @@ describe('the listener enforces limits', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  test('the request is rejected if its body does not arrive in time', async () => {
+  test('a request is rejected if its body does not arrive in time', async () => {
     await using server = await start(bodyLength, { bodyMsMax: 100 })
     const session = open(server.url)
     const stream = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
@@ -431,7 +431,7 @@ describe('the listener enforces limits', () => {
     assert.match(answer, /connection: close/i)
   })
 
-  test('the connection is closed if headers or a handshake do not arrive in time', async () => {
+  test('a connection is closed if headers or a handshake do not arrive in time', async () => {
     await using server = await start(bodyLength, { headMsMax: 200, handshakeMsMax: 200 })
     const { port } = server.listener
     const slow = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
@@ -442,7 +442,7 @@ describe('the listener enforces limits', () => {
     await Promise.all([once(slow, 'close'), once(silent, 'close')])
   })
 
-  test('the connection is closed if a client sends more than a ClientHello before the first response', async () => {
+  test('a connection is closed if the client sends more than a ClientHello before the first response', async () => {
     await using server = await start(bodyLength)
     const client = connectPlain(server.listener.port, '127.0.0.1')
     client.on('error', () => undefined).resume()
@@ -502,7 +502,7 @@ describe('the listener enforces limits', () => {
     session.destroy()
   })
 
-  test('the stream is reset if the client does not read the response', async () => {
+  test('a stream is reset if the client does not read the response', async () => {
     let asked = 0
     await using server = await start(
       async () => {
@@ -566,7 +566,7 @@ describe('the listener enforces limits', () => {
     socket.destroy()
   })
 
-  test('the connection is closed if too many pipelined requests wait behind a slow one', async () => {
+  test('a connection is closed if too many pipelined requests wait behind a slow one', async () => {
     const { promise: going, resolve: go } = Promise.withResolvers<void>()
     await using server = await start(async () => {
       await going

@@ -135,7 +135,7 @@ for (const [name, args] of [
     await kubectl.out(...command, '--dry-run=server')
   })
 
-test('the pod meets the restricted level of the Pod Security Standards', async () => {
+test('the pod of the chart meets the restricted level of the Pod Security Standards', async () => {
   await kubectl.out('create', 'namespace', 'strict')
   const label = 'pod-security.kubernetes.io/warn=restricted'
   await kubectl.out('label', 'namespace', 'strict', label)
@@ -158,7 +158,7 @@ test('helm installs and upgrades the chart, and keeps the keys', async () => {
   assert.equal(port, '8443')
 })
 
-test('a server starts with the flags of the pod, and accepts the kubeconfig', async () => {
+test("a server starts with the flags of the chart's pod, and accepts the kubeconfig", async () => {
   const object = await kubectl.out('get', 'statefulset/team-keelson', '-o', 'json')
   const { spec }: StatefulSet = JSON.parse(object)
   assert.equal(spec.volumeClaimTemplates?.length, 1)

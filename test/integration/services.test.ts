@@ -141,7 +141,7 @@ test('a failed create releases the addresses and ports that it allocated', async
   await remove(0, 'good')
 })
 
-test('a change of the type releases the ports and the address', async () => {
+test('changing the type of a Service releases its ports and its address', async () => {
   const wanted = { clusterIP: '10.96.0.79', ports: [{ port: 80, nodePort: 30079 }] }
   const made = json(await create(0, nodePort('changing', wanted)))
   const path = `${services}/changing`

@@ -188,7 +188,9 @@ test('if DNS later returns another address, the server at that address is not ca
 
 type LookupDone = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
 
-test('a webhook whose host name cannot be resolved fails', { timeout: 120_000 }, async () => {
+test('a call to a webhook whose host name cannot be resolved fails', {
+  timeout: 120_000,
+}, async () => {
   await register('nowhere', 'https://nowhere.invalid/', bundleOf(ours))
   while ((await create('nowhere', 'Fail')).status === 201) await sleep(20)
   await refused('nowhere', /dial tcp: lookup nowhere\.invalid/)

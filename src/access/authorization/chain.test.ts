@@ -92,7 +92,7 @@ for (const [modes, expected] of cases) {
   })
 }
 
-test('if no authorizer has an opinion, the reason joins the reasons of all authorizers', async () => {
+test('if no authorizer has an opinion, the reason of the decision contains the reasons of all authorizers', async () => {
   const index = indexFor('x')
   index.setBinding(
     { namespace: '', name: 'b' },

@@ -67,13 +67,13 @@ test('names in the suggested commands are quoted for the shell', () => {
   assert.match(binding ?? '', / --user='o'\\''neil; rm -rf ~'$/)
 })
 
-test('no commands are returned if a name contains control characters', () => {
+test('no commands are suggested if a name contains control characters', () => {
   assert.deepEqual(grantCommands(userOf('a\nb'), resource({})), [])
   assert.deepEqual(grantCommands(userOf('a\u202eb'), resource({})), [])
   assert.deepEqual(grantCommands(userOf('a'), resource({ name: 'x\u001b[2K' })), [])
 })
 
-test('no commands are returned if kubectl would split a value at a comma and grant more', () => {
+test('no commands are suggested if kubectl would split a value at a comma and grant too much', () => {
   const path = { kind: 'path', verb: 'get', path: '/healthz,/*' } as const
   for (const attributes of [
     path,
@@ -86,11 +86,11 @@ test('no commands are returned if kubectl would split a value at a comma and gra
     assert.deepEqual(grantCommands(userOf('a'), attributes), [])
 })
 
-test('commands are returned for an object whose name contains a comma, because kubectl does not split object names', () => {
+test('commands are suggested for an object whose name contains a comma, because kubectl does not split object names', () => {
   assert.match(grantCommands(userOf('a'), resource({ name: 'x,y' }))[0] ?? '', /name=x,y$/)
 })
 
-test('a request that contains a wildcard gets no commands', () => {
+test('no commands are suggested for a request that contains a wildcard', () => {
   for (const fields of [{ plural: '*' }, { subresource: '*' }, { verb: '*' }])
     assert.deepEqual(grantCommands(userOf('alice'), resource(fields)), [])
   const path = { kind: 'path', verb: 'get', path: '/a*' } as const

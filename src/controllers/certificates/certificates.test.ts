@@ -88,7 +88,7 @@ test('a CSR is deleted an hour after its decision, or a day after its creation i
   assert.ok(end('Approved', Buffer.from(old).toString('base64')) < 0)
 })
 
-test('the deletion time can be computed for a CSR with more conditions than a call can have arguments', () => {
+test('the deletion time can be computed for a CSR with more conditions than a JavaScript call can have arguments', () => {
   const conditions = Array.from({ length: 200_000 }, () => ({
     type: 'Denied',
     lastUpdateTime: '2001-02-03T04:05:06Z',

@@ -102,7 +102,7 @@ test('a program runs even if its compiled code cannot be saved', () => {
   assert.equal(run("() => 'one'"), 'one')
 })
 
-test('code that is shipped with a program is used, unless it is damaged', () => {
+test('compiled code that is shipped with a program is used, unless the code is damaged', () => {
   run("() => 'one'")
   const kept = readFileSync(join(folder(), saved()[0] ?? ''))
   const text = `(function (require, __filename, __dirname) {require('node:fs').writeFileSync(__dirname + '/out', (() => 'one')())\n})`
@@ -123,7 +123,7 @@ test('code that is shipped with a program is used, unless it is damaged', () => 
   }
 })
 
-test('the code of a library is saved after the library was used, beside the code of the program', () => {
+test('the compiled code of a library is saved after the library was used, beside the compiled code of the program', () => {
   run("() => 'one'")
   const [ofProgram = ''] = saved()
   const file = join(dir, 'library.cjs')

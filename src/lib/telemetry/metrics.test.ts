@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Log } from './log.ts'
 import { Metrics } from './metrics.ts'
 
-test('metrics are printed as Prometheus text, sorted by name, with labels in declared order and le last', () => {
+test('metrics are printed as Prometheus text, sorted by name, with labels in declared order and the label le last', () => {
   const metrics = new Metrics()
   const seconds = metrics.histogram(
     { name: 'b_seconds', help: 'Time.', labels: ['verb'] },
@@ -125,7 +125,7 @@ test('deprecated metrics that an operator has enabled are logged, unless they ar
   assert.deepEqual(logged, [])
 })
 
-test('printing in several ticks of the event loop returns the same text', async () => {
+test('printing metrics in several ticks of the event loop returns the same text as printing them in one tick', async () => {
   const metrics = new Metrics()
   const seconds = metrics.histogram({ name: 's', help: 'S.', labels: ['a'] }, [1, 2, 3])
   for (let at = 0; at < 1_234; at++) seconds.with(`${at}`).observe(at)

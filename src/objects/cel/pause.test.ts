@@ -141,7 +141,7 @@ test('interruptions slow down a long expression with short loops by a bounded fa
   assert.ok(paused < 30 * whole, `${paused} µs with pauses, ${whole} µs without`)
 })
 
-test('when the thread is disposed of, all pending matches fail immediately, and the thread is not started again', async () => {
+test('when the worker thread is disposed of, all pending matches fail immediately, and the thread is not started again', async () => {
   const thread = new PatternThread()
   const endless = new PatternQuestion('a[^c]*c|a', 'a'.repeat(500_000), {
     verb: 'findAll',

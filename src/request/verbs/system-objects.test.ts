@@ -17,7 +17,7 @@ const isWanted = (selector: Buffer | undefined): boolean =>
   selector !== undefined && selectsInJson(selector, { app: 'a' })
 const wanted = { path: ['spec', 'selector'], isWanted, countMax: 2 }
 
-test('the budgets whose selectors match a pod are found, up to the requested number', async () => {
+test('the PodDisruptionBudgets whose selectors match a pod are found, up to the requested number', async () => {
   await using plane = await MemoryControlPlane.start([budgets])
   await plane.create(budgets, budget('all', {}))
   await plane.create(budgets, budget('none', undefined))
@@ -33,7 +33,7 @@ test('the budgets whose selectors match a pod are found, up to the requested num
   )
 })
 
-test('selecting from many large budgets does not block the event loop', async () => {
+test('selecting from many large PodDisruptionBudgets does not block the event loop', async () => {
   await using plane = await MemoryControlPlane.start([budgets])
   const values = Array.from({ length: 120_000 }, (_, at) => `v${at}`)
   const selector = { matchExpressions: [{ key: 'app', operator: 'In', values }] }

@@ -11,7 +11,7 @@ const WATCHERS = 400
  */
 const WOKEN_MAX = 20
 
-test('all watchers of a resource are closed in the same tick, and woken a few per tick', async () => {
+test('all watchers of a resource are closed in the same tick, but only a few watchers are woken per tick', async () => {
   await using loop = new BusyLoop()
   const { time } = loop
   const clock = { ...systemClock, monotonicMs: time.monotonicMs }

@@ -42,7 +42,7 @@ const parts = () => ({
   parse: createParseToken(),
 })
 
-test('JWT authenticators that replaced others at runtime are disposed when the server stops', async () => {
+test('JWT authenticators that replaced others at runtime are disposed of when the server stops', async () => {
   let connections = 0
   const sockets = new Set<Socket>()
   const hanging = createServer((socket) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { encodeV2 } from './gnostic.ts'
 
-test('extensions are encoded as YAML in the form that clients expect', async () => {
+test('OpenAPI extensions are encoded as YAML in the form that clients expect', async () => {
   const fields = [{ fieldPath: 'spec.color' }, { fieldPath: 'spec.size' }]
   const definitions = { Shirt: { type: 'object', 'x-kubernetes-selectable-fields': fields } }
   const document = {
