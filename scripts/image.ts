@@ -24,8 +24,7 @@ export function fillImage(folder: string, binary: string): void {
     mkdirSync(dirname(target), { recursive: true })
     if (path !== target) copyFileSync(path, target)
   }
-  // Because of this name, a Pod whose command is kube-apiserver can use this image without other
-  // changes.
+  // This link lets a Pod whose command is kube-apiserver use this image without other changes.
   symlinkSync('keelson', join(inside, 'usr/local/bin/kube-apiserver'))
   put(
     'etc/passwd',

@@ -53,8 +53,8 @@ const USER_TOKEN = 'alice-token'
 const json = { 'content-type': 'application/json' }
 const maps = '/api/v1/namespaces/default/configmaps'
 /**
- * Concurrency below the 49 seats of the priority level for users without a more specific flow
- * schema.
+ * Number of concurrent requests. It is below 49, the number of seats of the priority level for
+ * users without a more specific flow schema.
  */
 const withinSeats = { clients: 4, streams: 8 } as const
 const get: Load = { uri: `${maps}/bench`, amount: { requests: GETS }, ...withinSeats }

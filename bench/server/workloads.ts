@@ -115,7 +115,7 @@ export async function prepare(
   await h2load(target, { uri, amount: { requests: missing }, headers: json, body }, directory)
 }
 
-/** Maximum wait. A definition is accepted first and served a little later. */
+/** Maximum wait until a definition is served, which is a little later than it is accepted. */
 const SERVED_WITHIN_MS = 10_000
 const SERVED_POLL_MS = 50
 

@@ -13,7 +13,7 @@ const READERS_PORT = 6443
 const CTRL_C = '\u0003'
 
 export type SessionOptions = {
-  /** An empty folder. */
+  /** Folder in which the commands run. It must be empty. */
   readonly folder: string
   /** Path of the Keelson program that `npx keelson` runs. */
   readonly program: string

@@ -694,8 +694,8 @@ test('a condition that another client has written is not overwritten immediately
   assert.equal(status, 200)
   const sinceMs = performance.now()
   await until(async () => (await conditionOf()) === 'Passed', 'the condition is written again')
-  // The delay is one second. A timer may fire some milliseconds early, and the write was made
-  // before `sinceMs`.
+  // The server waits for one second before it overwrites the condition. A timer may fire some
+  // milliseconds early, and the other client wrote before `sinceMs`.
   assert.ok(performance.now() - sinceMs > 700, `after ${performance.now() - sinceMs} ms`)
   await until(() => isServed('two.example.com'), 'the group is served again')
 })

@@ -13,7 +13,7 @@ import type { ApiServerProcess } from '../support/harness/api-server.ts'
 const parts = new AsyncDisposableStack()
 let server: ApiServerProcess
 
-/** Values that must not appear anywhere. */
+/** Values that must appear neither in the log nor in responses. */
 const secrets = {
   bearer: 'bearer-93b1f0',
   basic: Buffer.from('ann:basic-93b1f1').toString('base64'),

@@ -64,7 +64,9 @@ function ask(
 }
 
 const prefix = Buffer.from('d9d9f7', 'hex')
-/** Decoders for the tags 22 (bytes to be converted to Base64) and 55799 (self-described CBOR). */
+/**
+ * Decoders for the CBOR tags 22 (bytes to be converted to Base64) and 55799 (self-described CBOR).
+ */
 const tags = {
   22: (content: () => unknown): unknown => {
     const bytes = content()

@@ -152,7 +152,7 @@ test('an approved request is signed, and its user can authenticate with the cert
 })
 
 test('metrics count issued certificates, and those that have the requested duration', async () => {
-  // Certificates are valid for at most two hours, so the second certificate is shorter than
+  // Certificates are valid for at most two hours, so the second certificate expires earlier than
   // requested.
   for (const [name, expirationSeconds] of [
     ['hour', 3600],

@@ -48,7 +48,7 @@ class Writers {
       const target = { method: 'POST', path: configMaps, port: this.#installation.port(6_443) }
       const body = JSON.stringify({ metadata: { name }, data: { count: `${count}` } })
       const { status } = await this.#installation.ask(this.#installation.address(10), target, body)
-      // A write with another response may or may not have been stored.
+      // If the status is not 201, the object may or may not have been stored.
       if (status === 201) this.acknowledged.push(name)
       else await sleep(RETRY_MS)
     }

@@ -368,7 +368,7 @@ test('the aggregation controller keeps aggregated roles up to date', async () =>
   const widgets = role('widgets', may('get', 'widgets', { apiGroups: ['example.com'] }))
   const labels = { [`${group}/aggregate-to-view`]: 'true' }
   await post(`${rbac}/clusterroles`, { ...widgets, metadata: { name: 'widgets', labels } })
-  // The rule is added to view, then to edit, and finally to admin.
+  // The controller adds the rule to the ClusterRole view, then to edit, and finally to admin.
   await until(async () => (await resources('admin')).includes('widgets'), 'the role has changed')
   assert.ok((await resources('view')).includes('configmaps'))
   const { metadata } = (await call(view)).body

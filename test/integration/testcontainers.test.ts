@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '..', '..')
 const dir = mkdtempSync(join(tmpdir(), 'keelson-testcontainers-'))
 after(() => rmSync(dir, { recursive: true, force: true }))
 const RUN_MS_MAX = 600_000
-/** docs/testing.md names the major version. */
+/** Version of Testcontainers. docs/testing.md names its major version. */
 const TESTCONTAINERS = '12.2.0'
 
 /** Installs packages from the registry. If the registry cannot be reached, returns the reason. */

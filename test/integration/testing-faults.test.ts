@@ -20,7 +20,10 @@ const resource = 'configmaps'
 type ItemList = { readonly items: readonly unknown[] }
 type Site = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }
 
-/** Result for a site: whether it is ready, and the number of its children. */
+/**
+ * What an operator has done for a site, the resource of the example: whether the site is ready, and
+ * the number of its children.
+ */
 type Outcome = { readonly isReady: boolean; readonly children: number }
 
 const good: Outcome = { isReady: true, children: 1 }

@@ -66,7 +66,7 @@ async function installs(copy: string, t: TestContext): Promise<boolean> {
 }
 
 function npm(cwd: string, ...args: readonly string[]) {
-  // With this variable, a nested test run would report to the outer one.
+  // With the variable NODE_TEST_CONTEXT, a nested test run would report to the outer one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const path = [dirname(process.execPath), env['PATH'] ?? ''].join(delimiter)
   return run('npm', args, { cwd, env: { ...env, PATH: path }, timeout: COMMAND_MS_MAX })

@@ -13,7 +13,10 @@ import { dirname, join, relative } from 'node:path'
 const layers =
   'main.ts > entry > server > controllers | request > admission | access > registry | config | storage > objects | net > api > lib'
 
-/** Lists for the subfolders of some folders. Files directly in the folder are not restricted. */
+/**
+ * The layers of the subfolders of some folders. Files that are directly in such a folder are not
+ * restricted.
+ */
 const innerLayers: { readonly [folder: string]: string } = {
   entry: 'commands > doctor > dev | envtest | testing > apply',
   request:

@@ -66,7 +66,7 @@ export class Tally {
     return this.#sum(({ failed }) => failed)
   }
 
-  /** Returns one line per package, one line per feature that tests wait for, and the total. */
+  /** Returns one line per package, one line per missing feature that tests need, and the total. */
   summary(): string[] {
     const features = new Map<string, number>()
     for (const { waits } of this.#packages.values())

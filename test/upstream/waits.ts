@@ -1,7 +1,8 @@
 /**
- * Tests that do not have to pass yet: feature, package and test. A test that passes on
- * kube-apiserver and fails here is an error, unless it is listed. README.md gives the reasons for
- * entries that begin with "on purpose".
+ * Tests that do not have to pass yet, because Keelson lacks a feature. Each line of waits.txt has
+ * the feature, the package and the test. If a test passes on kube-apiserver and fails on Keelson,
+ * this is an error unless the test is listed. README.md gives the reasons for entries that begin
+ * with "on purpose".
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,12 +19,12 @@ export class Waits {
     }
   }
 
-  /** Returns the feature for which a test waits, or undefined if the test must pass. */
+  /** Returns the missing feature that a test needs, or undefined if the test must pass. */
   of(name: string, test: string): string | undefined {
     return this.#features.get(`${name}\t${test}`)
   }
 
-  /** Returns the tests of a package that wait for a feature. */
+  /** Returns the tests of a package that need a missing feature. */
   tests(name: string): string[] {
     const start = `${name}\t`
     return [...this.#features.keys()]

@@ -260,7 +260,7 @@ const eachMs = ({ perSecond }: Figures): number => 1000 / perSecond
 function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: boolean): Figure[] {
   const of = (key: string, value: (figures: Figures) => number): number[] =>
     (measured.get(key) ?? []).map(value)
-  /** Returns the median of the differences within each round. */
+  /** Returns the median, over all rounds, of the difference between two loads in a round. */
   const added = (
     heavier: string,
     lighter: string,
@@ -282,7 +282,7 @@ function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: bo
       ...webhook,
       ...added('ours: hundred webhook', 'ours: hundred', eachMs),
     },
-    // The median over 100 concurrent creates, because the last of them waits for all the others.
+    // Use the median of 100 concurrent creates, because the last create waits for all the others.
     {
       name: 'a webhook: median time added to 100 creates at once',
       unit: 'ms',

@@ -20,7 +20,7 @@ const DENY_SHARE = 0.1
 const CHANGE_SHARE = 0.5
 
 export type MarkedWebhook = {
-  /** Name: `m` (mutating) or `v` (validating), followed by a number. */
+  /** Name of the webhook: `m` (mutating) or `v` (validating), followed by a number. */
   readonly name: string
   readonly failsClosed: boolean
   readonly timeoutMs: number

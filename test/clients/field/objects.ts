@@ -28,7 +28,7 @@ export function sampleObject(
   return form === 'full' ? object : merged(object, given.get(name) ?? {})
 }
 
-/** Merges two values. Objects are merged field by field, everything else is replaced. */
+/** Merges two values. Objects are merged field by field. All other values are replaced. */
 function merged(one: Fields, other: Fields): Fields {
   const made: Record<string, unknown> = { ...one }
   for (const [key, value] of Object.entries(other)) {

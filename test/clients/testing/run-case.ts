@@ -269,7 +269,7 @@ type Exchange = {
   readonly retryAfter: string | undefined
 }
 
-/** Sends a request over HTTPS with a client certificate, like a client. */
+/** Sends a request over HTTPS with a client certificate, as a client without a library would. */
 function exchange(cluster: Cluster, request: RequestStep): Promise<Exchange> {
   const { method = 'GET', path, body, contentType, user } = request
   const [login] = (user === undefined ? cluster.kubeconfig : cluster.kubeconfigFor(user)).users

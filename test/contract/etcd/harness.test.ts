@@ -22,7 +22,7 @@ test('an etcd process whose port is already in use fails to start', async () => 
     'warn',
   ])
   await assert.rejects(
-    // The health check might have been answered by the first process.
+    // The first process might have answered the health check of the second one.
     second.start().then(() => second.answersAsPeer(first.clientUrl)),
     /address already in use/,
   )

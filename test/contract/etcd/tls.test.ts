@@ -75,8 +75,8 @@ test('the client authenticates with TLS certificates, and reloads them while it 
   deepEqual([wrongName.code, wrongName.ambiguous], ['Unavailable', false])
   ok(wrongName.message.includes('other.example'), wrongName.message)
 
-  // etcd rejects a client certificate of another authority. The client uses the certificate only
-  // after the old connection has been closed.
+  // etcd rejects a client certificate of another authority. The client keeps its old connection,
+  // and uses a new certificate only when it opens the next connection.
   install(foreign.issue('client'))
   equal((await client.kv.range({ key })).count, 1)
   client.reload()

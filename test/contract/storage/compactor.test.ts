@@ -38,8 +38,8 @@ test('two replicas compact once per interval, and keep the history of one interv
   const { version, noted } = await marker(client)
   const intervals = Math.floor((performance.now() - started) / INTERVAL_MS)
   assert.ok(version >= 2 && version <= intervals, `${version} in ${intervals} intervals`)
-  // The revision in the marker is compacted, and the revisions of the last interval are still
-  // available.
+  // The compactors have compacted up to the revision in their shared key. The revisions of the last
+  // interval are still available.
   assert.ok(noted > old)
   await assert.rejects(
     store.get('/x/old', { revision: old }),
@@ -55,7 +55,7 @@ test('nothing is compacted before the first interval ends, or without an interva
   await using running = new AsyncDisposableStack()
   running.use(new Compactor({ client, log: silent, intervalMs: 0 }))
   running.use(new Compactor({ client, log: silent }))
-  // This interval exceeds the maximum of a timer.
+  // This interval exceeds the maximum delay of a timer.
   running.use(new Compactor({ client, log: silent, intervalMs: 2 ** 31 }))
   await sleep(100)
   assert.deepEqual(await marker(client), { version: 0, noted: 0 })

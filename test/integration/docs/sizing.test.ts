@@ -14,7 +14,7 @@ const readResult = (name: string): string =>
 const claims: readonly Claim[] = JSON.parse(readResult('claims.json'))
 const sizing: KeptRun = JSON.parse(readResult('sizing.json'))
 const reference: KeptRun = JSON.parse(readResult('reference.json'))
-/** Maximum rounding error of a number on the page, as a fraction of the measured value. */
+/** Maximum rounding error of a number in docs/operate.md, as a fraction of the measured value. */
 const DIFFERENCE_MAX = 0.06
 const MIB = 2 ** 20
 
@@ -24,7 +24,7 @@ const claimed = (text: string): number =>
 const measured = (text: string): number =>
   sizing.figures.find(({ name }) => name === text)?.value ?? Number.NaN
 
-/** Returns the share of a core for a number of operations a second, in percent. */
+/** Returns the share of a CPU core that a number of operations per second needs, in percent. */
 function share(load: string, count: number): number {
   const figure = reference.figures.find(({ name }) => name === `${load}: CPU against the reference`)
   return ((figure?.pair?.keelson ?? Number.NaN) * count) / 1e4

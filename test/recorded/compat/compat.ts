@@ -83,7 +83,7 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
       program: 'npm run compat --',
       option: '--figures',
     })
-  // .ci/run reads these lines. Differences of the first run are also printed above.
+  // .ci/run reads these lines. The differences themselves are printed above.
   for (const { id, file, outcome } of outcomes)
     if (outcome !== 'same') console.log(`FAILED ${file}/${id}`)
   const isGood = options.updatePassing

@@ -95,7 +95,8 @@ function countBy(
 ): Map<string, RequestCounts> {
   const counts = new Map<string, RequestCounts>()
   for (const outcome of outcomes) {
-    // Other failures, which are mostly caused by a paused machine, are not related to flow control.
+    // Responses with other status codes are not related to flow control. Most of them occur after
+    // the machine was paused.
     if (![200, 201, 404, 429].includes(outcome.status)) continue
     const key = keyOf(outcome)
     const counted = counts.get(key) ?? { served: 0, refused: 0 }

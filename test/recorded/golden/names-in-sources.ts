@@ -47,7 +47,10 @@ function sources(root: string, folder = 'src'): string[] {
     .map((file) => readFileSync(join(root, file), 'utf8'))
 }
 
-/** Returns the string literals that match completely, without those in imports and comments. */
+/**
+ * Returns the string literals whose whole content matches `content`, without those in imports and
+ * comments.
+ */
 function stringsOf(root: string, content: RegExp): string[] {
   const texts = sources(root).map((text) =>
     text.replaceAll(/^\s*(?:\/?\*|\/\/).*$|\bfrom '.*$|\bimport\('.*$/gm, ''),

@@ -24,7 +24,7 @@ export type Block =
       readonly mustFail: boolean
     }
   | {
-      /** For `change`, the text is a diff for `applyChange`. */
+      /** Whether `text` is a whole file, or a change of a file, as a diff for `applyChange`. */
       readonly kind: 'file' | 'change'
       readonly name: string
       readonly text: string

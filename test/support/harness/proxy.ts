@@ -79,8 +79,8 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   /**
-   * Blocks traffic from and to these members, by their IDs, or all traffic. For a proxy in front of
-   * a member's peer address.
+   * Blocks traffic from and to these members, by their IDs, or all traffic. Use this only for a
+   * proxy in front of a member's peer address.
    */
   block(origins: readonly string[] | 'all'): void {
     this.#blocked = origins

@@ -28,7 +28,7 @@ const unexpected = (): Promise<never> =>
 export class ScriptedEngine implements Engine {
   revision = 10
   databaseId = 'first'
-  /** While this is true, all calls wait. */
+  /** Whether all calls wait, as if the database did not respond. */
   isHanging = false
   /** The streams that were opened, in order. */
   readonly streams: { readonly sink: FeedListener; readonly after: number; isClosed: boolean }[] =

@@ -65,7 +65,7 @@ const asked: readonly CandidateFilter[] = [
   { files: /^network\/netpol\/network_policy_api\.go/ },
   {
     files: /^network\/service\.go/,
-    // The tests that remain send no network traffic.
+    // The tests of Services that do not match this pattern send no network traffic.
     but: /hairpin|ExternalName|connect|functioning|session affinity|up and down|externalIP|rejected|restartable init|terminating|source pod IP|TrafficPolicy|headless|service-proxy-name|recreated|listening on same port/i,
   },
   {
