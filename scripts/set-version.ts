@@ -1,6 +1,6 @@
 /**
  * Writes the version of package.json to all other files that name it, such as those of the Go and
- * Python libraries. With `--check`, only reports the files that name another version.
+ * Python libraries. With `--check`, only reports the files that name a different version.
  *
  *   node scripts/set-version.ts [--check]
  */

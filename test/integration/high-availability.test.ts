@@ -1,7 +1,7 @@
 /**
  * Tests the example of deploy/ha: three hosts with a replica and an etcd member each, behind
- * HAProxy. The test starts the commands of the unit files with their configuration, stops one of
- * each while clients write, and checks that no acknowledged write is lost.
+ * HAProxy. The test starts the commands of the unit files with their configuration, stops one
+ * process of each kind while clients write, and checks that no acknowledged write is lost.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Tests that the real kubectl works with our OpenAPI documents. It explains kinds with version 3,
- * and validates objects with either version.
+ * Tests that the real kubectl works with our OpenAPI documents. kubectl explains kinds with OpenAPI
+ * v3, and validates objects with either version of OpenAPI.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests that the responses to requests with very long texts do not repeat these texts. */
+/** Tests that the responses to requests with very long strings do not repeat these strings. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Call, type Client, clients, startTestServer } from './support.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests roles on whole servers. The writes of a client apply to its next request, also after
- * restarts and on replicas, and attacks fail.
+ * Tests roles on whole servers. A change of a role applies to the next request of the client that
+ * has made it, even after a restart or on another replica. Attacks fail.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

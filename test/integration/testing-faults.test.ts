@@ -21,7 +21,7 @@ type ItemList = { readonly items: readonly unknown[] }
 type Site = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }
 
 /**
- * What an operator has done for a site, the resource of the example: whether the site is ready, and
+ * The state of a site, the resource of the example: whether an operator has marked it as ready, and
  * the number of its children.
  */
 type Outcome = { readonly isReady: boolean; readonly children: number }

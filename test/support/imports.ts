@@ -1,7 +1,7 @@
 /**
- * Checks the imports of src/ (docs/style.md, section 4): a folder imports only folders further down
- * in the list, and there are no import cycles. Type imports count. Prints every violation and exits
- * with 1 if there is one.
+ * Checks the imports of src/ (docs/style.md, section 4): a folder imports only folders in lower
+ * layers (`layers` below), and there are no import cycles. Type imports count. Prints every
+ * violation and exits with 1 if there is one.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

@@ -2,7 +2,7 @@
  * Stresses the transfer of rows from the store's thread in transferable buffers. Many ranges,
  * writes, deletions, compactions and canceled reads run at the same time. The hash of every row is
  * compared with the acknowledged write: when the row arrives, and again one round later, after
- * other messages were transferred. `STRESS_SECONDS=600 node
+ * other messages have been transferred. `STRESS_SECONDS=600 node
  * test/contract/storage/sqlite-stress.test.ts` is the long run. The name of the test contains the
  * seed.
  */

@@ -27,7 +27,7 @@ import { parseArgs } from 'node:util'
 import { findProgram } from '../../support/harness/packed.ts'
 import { until } from '../../support/harness/until.ts'
 
-/** ID of the user without privileges (nobody) on Debian and other systems. */
+/** ID of the user without privileges on Debian and other systems. */
 const USER_ID = 65_534
 /** Maximum number of lines that a browser shows without scrolling. */
 const SCREEN_LINES = 30

@@ -1,6 +1,6 @@
 /**
- * Records kube-apiserver's responses to the sequences: `node test/integration/encryption/record.ts
- * --reference`.
+ * Records kube-apiserver's responses to the requests in sequences.ts: `node
+ * test/integration/encryption/record.ts --reference`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

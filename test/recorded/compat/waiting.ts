@@ -1,6 +1,7 @@
 /**
- * Groups the scenarios that differ by topic. Reads the results that `--json F` wrote, and prints a
- * page for docs/ with the scenario IDs of each topic.
+ * Groups by topic the scenarios in which the responses of Keelson and kube-apiserver differ. Reads
+ * the results that `--json F` wrote, and prints a page for docs/ with the scenario IDs of each
+ * topic.
  *
  *   node test/recorded/compat/waiting.ts F > docs/waiting.md
  */

@@ -1,7 +1,7 @@
 /**
- * Records what kube-apiserver serves with an older `--emulated-version`: discovery, /version and
- * the enabled feature gates: `node test/recorded/emulation/record.ts --reference`.
- * `emulation.test.ts` compares Keelson with the recording.
+ * Records discovery, /version and the enabled feature gates of kube-apiserver with an older
+ * `--emulated-version`: `node test/recorded/emulation/record.ts --reference`. `emulation.test.ts`
+ * compares Keelson with the recording.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

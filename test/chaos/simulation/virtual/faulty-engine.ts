@@ -1,6 +1,6 @@
 /**
  * Simulates a faulty network between one replica and the database. Requests and responses are
- * delayed and reordered. Calls fail before or after they took effect. Streams end, all messages are
+ * delayed and reordered. Calls fail before or after they take effect. Streams end, all messages are
  * held back, or only an old state arrives. The messages of one stream stay in order, as with TCP.
  */
 import type { Time } from '../../../../src/lib/time/timers.ts'
