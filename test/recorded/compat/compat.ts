@@ -3,13 +3,14 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { writeRun } from '../../../bench/report/kept-run.ts'
+import { formatChanges } from './change-report.ts'
 import { createClient } from './client.ts'
 import { Companions } from './companions.ts'
 import { compareScenario, type Outcome } from './compare.ts'
 import { type Options, parseOptions, usage, UsageError } from './options.ts'
 import { addIds, passingFile, readIds } from './passing.ts'
 import type { RecordedStep } from './recorded.ts'
-import { Recordings } from './recordings.ts'
+import { openRecordings, releaseDirectory, ReleaseRecordings } from './release-recordings.ts'
 import { figuresOf, formatOutcome, formatSummary, Progress } from './report.ts'
 import { runScenario } from './run.ts'
 import { chooseScenarios, type FiledScenario, loadScenarios } from './scenarios.ts'
@@ -25,6 +26,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const options = parseOptions(argv)
   const chosen = chooseScenarios(await loadScenarios(), options.choice)
   if (options.mode === 'list') return list(chosen)
+  if (options.mode === 'changes') return listChanges(chosen, options.release)
   return await (options.mode === 'record' ? record(chosen, options) : replay(chosen, options))
 }
 
@@ -37,6 +39,15 @@ function list(chosen: readonly FiledScenario[]): number {
   return 0
 }
 
+function listChanges(chosen: readonly FiledScenario[], release: number): number {
+  const recordings = new ReleaseRecordings(releaseDirectory(release))
+  const recorded = chosen.flatMap((scenario) => recordings.changesOf(scenario) ?? [])
+  const changed = recorded.filter(({ changes }) => changes.length > 0)
+  console.log(formatChanges(changed))
+  console.log(`${changed.length} of ${recorded.length} recorded scenarios differ from 1.33`)
+  return 0
+}
+
 /**
  * Maximum number of scenarios that are run again. If more scenarios differ, a busy machine cannot
  * be the only cause.
@@ -44,18 +55,24 @@ function list(chosen: readonly FiledScenario[]): number {
 const AGAIN_MAX = 20
 
 async function record(chosen: readonly FiledScenario[], options: Options): Promise<number> {
-  const recordings = new Recordings()
+  const recordings = openRecordings(options.release)
+  let left = 0
   await runAll(chosen, options, (scenario, got) => {
-    recordings.keep(scenario, got)
-    console.log(`recorded ${scenario.id}: ${got.map(({ status }) => status).join(' ')}`)
+    // The server did not start with the set-up.
+    if (got.length === 0) left++
+    else {
+      recordings.keep(scenario, got)
+      console.log(`recorded ${scenario.id}: ${got.map(({ status }) => status).join(' ')}`)
+    }
     return 'go on'
   })
   recordings.save()
-  return 0
+  if (left > 0) console.log(`FAILED: ${left} scenarios were not recorded`)
+  return left === 0 ? 0 : 1
 }
 
 async function replay(chosen: readonly FiledScenario[], options: Options): Promise<number> {
-  const recordings = new Recordings()
+  const recordings = openRecordings(options.release)
   const progress = new Progress(chosen.length)
   const outcomes: Outcome[] = []
   const again = new Set<string>()
@@ -141,8 +158,8 @@ async function runAll(
   ): Promise<void> => {
     const setUp = setUpOf(setUps, needs)
     await using companions = await Companions.start(setUp)
-    const target = await openTarget(options.server, setUp, companions).catch((error: unknown) => {
-      if (options.mode === 'record' || needs === undefined) throw error
+    const target = await openTarget(options, setUp, companions).catch((error: unknown) => {
+      if (needs === undefined) throw error
       console.log(`the server did not start with the set-up ${needs}: ${explain(error)}`)
     })
     if (target === undefined) {

@@ -17,7 +17,8 @@ void test('a running server gets the admin token by default', () => {
 
 const refused: [string, string[], RegExp][] = [
   ['an unknown option', ['--onyl', 'x'], /--onyl/],
-  ['an unknown mode', ['reply'], /the modes are replay, record, list/],
+  ['an unknown mode', ['reply'], /the modes are replay, record, list, changes/],
+  ['a release without recordings', ['--kubernetes', '1.30'], /"1\.30" is not known/],
   ['a name without --only', ['replay', 'crud'], /put --only/],
   ['two servers', ['--reference', '--server', 'https://a'], /leave one of them out/],
   ['a server that is not a URL', ['--server', 'localhost'], /is not a URL/],
@@ -41,3 +42,8 @@ for (const [name, argv, message] of refused) {
     )
   })
 }
+
+void test('the release is 1.33 unless --kubernetes names another recorded one', () => {
+  assert.equal(parseOptions([]).release, 33)
+  assert.equal(parseOptions(['--kubernetes', '1.34']).release, 34)
+})

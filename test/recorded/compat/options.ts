@@ -1,17 +1,22 @@
 /** Parses and checks the command line of the compat suite before anything starts. */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { parseRelease } from '../../../src/api/releases.ts'
 import { readIds } from './passing.ts'
+import { recordedReleases } from './release-recordings.ts'
 import type { Choice } from './scenarios.ts'
 
-export const usage = `npm run compat -- [replay|record|list] [options]
+export const usage = `npm run compat -- [replay|record|list|changes] [options]
   replay          compares each response with the recording (default)
   record          records the responses of a reference server
   list            lists the scenarios
+  changes         prints what differs between the recordings of a release (--kubernetes) and those of 1.33
 
 which server (default: Keelson from this tree, on its own etcd)
   --server URL    a running server; with --token T (admin-token), or --cert F --key F
   --reference     the reference kube-apiserver, on its own etcd; needs test/support/tools/install kube-apiserver
+  --kubernetes V  release of the server that is started, and of the recordings, such as 1.34 (1.33);
+                  --reference needs test/support/tools/install kube-apiserver-V
   --server-arg=A  an additional flag of the server that is started (repeatable)
 
 which scenarios
@@ -44,9 +49,14 @@ export type ServerChoice =
       readonly key: Buffer | undefined
     }
 
+const modes = ['replay', 'record', 'list', 'changes'] as const
+type Mode = (typeof modes)[number]
+
 export type Options = {
-  readonly mode: 'replay' | 'record' | 'list'
+  readonly mode: Mode
   readonly server: ServerChoice
+  /** Minor version of the release whose recordings are used. */
+  readonly release: number
   readonly choice: Choice
   readonly without: readonly string[]
   readonly parallel: number
@@ -64,9 +74,10 @@ export class UsageError extends Error {}
 
 export function parseOptions(argv: readonly string[]): Options {
   const { values, positionals } = parse(argv)
-  const [mode = 'replay', ...more] = positionals
-  if (mode !== 'replay' && mode !== 'record' && mode !== 'list')
-    throw new UsageError(`'${mode}' is not a mode; the modes are replay, record, list`)
+  const [name = 'replay', ...more] = positionals
+  const mode = modes.find((one) => one === name)
+  if (mode === undefined)
+    throw new UsageError(`'${name}' is not a mode; the modes are ${modes.join(', ')}`)
   if (more.length > 0)
     throw new UsageError(`unexpected argument '${more.join(' ')}': put --only before a name`)
   const parallel = countOf('parallel', values.parallel)
@@ -88,6 +99,7 @@ export function parseOptions(argv: readonly string[]): Options {
   return {
     mode,
     server,
+    release: releaseOf(values.kubernetes),
     choice: {
       only: values.only,
       section: values.section,
@@ -117,6 +129,7 @@ function parse(argv: readonly string[]) {
         cert: { type: 'string' },
         key: { type: 'string' },
         reference: { type: 'boolean', default: false },
+        kubernetes: { type: 'string', default: '1.33' },
         'server-arg': { type: 'string', multiple: true, default: [] },
         only: { type: 'string', multiple: true, default: [] },
         section: { type: 'string' },
@@ -143,6 +156,12 @@ function countOf(option: string, text: string): number {
   if (!Number.isInteger(count) || count < 1)
     throw new UsageError(`--${option} takes an integer of at least 1`)
   return count
+}
+
+function releaseOf(text: string): number {
+  const parsed = parseRelease(text, recordedReleases)
+  if ('fault' in parsed) throw new UsageError(parsed.fault)
+  return parsed.minor
 }
 
 function serverChoice(values: ReturnType<typeof parse>['values']): ServerChoice {

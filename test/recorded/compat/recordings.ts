@@ -9,7 +9,15 @@ import type { FiledScenario } from './scenarios.ts'
 
 export type Book = Map<string, readonly RecordedStep[]>
 
-export class Recordings {
+/** Where the runner reads recordings and stores new ones. */
+export interface RecordingStore {
+  stepsOf(scenario: FiledScenario): readonly RecordedStep[] | undefined
+  keep(scenario: FiledScenario, steps: readonly RecordedStep[]): void
+  /** Writes the files that have changed. */
+  save(): void
+}
+
+export class Recordings implements RecordingStore {
   readonly #directory: string
   readonly #books = new Map<string, Book>()
   readonly #changed = new Set<string>()
@@ -27,7 +35,6 @@ export class Recordings {
     this.#changed.add(file)
   }
 
-  /** Writes the files that have changed. */
   save(): void {
     for (const file of this.#changed) writeFileSync(this.#path(file), formatBook(this.#book(file)))
     this.#changed.clear()

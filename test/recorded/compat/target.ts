@@ -4,14 +4,17 @@
  */
 import { join } from 'node:path'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
+import type { ApiServerOptions, ApiServerProcess } from '../../support/harness/api-server.ts'
 import { startComponent } from '../../support/harness/component.ts'
 import { startEtcd } from '../../support/harness/etcd.ts'
 import { startKeelson } from '../../support/harness/keelson.ts'
 import { kubectlFor } from '../../support/harness/kubectl.ts'
-import { startReference } from '../../support/harness/reference.ts'
+import { releaseTool, startReference } from '../../support/harness/reference.ts'
 import type { ClientOptions } from './client.ts'
 import type { Companions } from './companions.ts'
-import type { ServerChoice } from './options.ts'
+import type { Options } from './options.ts'
+import { releaseFlags } from './release-flags.ts'
+import { baseRelease } from './release-recordings.ts'
 import type { SetUp } from './set-ups.ts'
 import { fill } from './template.ts'
 
@@ -23,7 +26,7 @@ export type Target = ClientOptions & AsyncDisposable
  * server must already have this configuration.
  */
 export async function openTarget(
-  choice: ServerChoice,
+  { server: choice, release }: Pick<Options, 'server' | 'release'>,
   {
     flags,
     referenceFlags = [],
@@ -41,14 +44,17 @@ export async function openTarget(
   }
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd())
-  const start = choice.kind === 'keelson' ? startKeelson : startReference
+  const start = (options: ApiServerOptions): Promise<ApiServerProcess> =>
+    choice.kind === 'keelson'
+      ? startKeelsonOf(release, options)
+      : startReference({ ...options, release })
   if (isRestarted) await (await start({ etcdUrl: etcd.clientUrl })).stop()
   const ownFlags = choice.kind === 'reference' ? referenceFlags : keelsonFlags
   const server = stack.use(
     await start({
       etcdUrl: etcd.clientUrl,
       omit,
-      prepare: (dir) => companions.writeFiles(dir, [...flags, ...ownFlags]),
+      prepare: (dir) => companions.writeFiles(dir, releaseFlags([...flags, ...ownFlags], release)),
       args: choice.args,
     }),
   )
@@ -56,11 +62,19 @@ export async function openTarget(
   if (choice.kind === 'reference' && manager !== undefined) {
     const { dir } = stack.use(await kubectlFor(server))
     const args = manager.map((flag) => String(fill(flag, { dir: server.dir })))
-    stack.use(await startComponent('kube-controller-manager', join(dir, 'config'), args))
+    const name = releaseTool('kube-controller-manager', release)
+    stack.use(await startComponent(name, join(dir, 'config'), args))
   }
   if (isCompacted) await compact(etcd.clientUrl)
   const started = stack.move()
   return { server: url, token, [Symbol.asyncDispose]: () => started.disposeAsync() }
+}
+
+/** Starts Keelson as a release that can be unfinished. */
+function startKeelsonOf(release: number, options: ApiServerOptions): Promise<ApiServerProcess> {
+  if (release === baseRelease) return startKeelson(options)
+  const args = [`--kubernetes=1.${release}`, ...(options.args ?? [])]
+  return startKeelson({ ...options, args, env: { KEELSON_UNFINISHED_RELEASES: '1' } })
 }
 
 /** Compacts the history up to the current revision. */

@@ -43,6 +43,8 @@ export type ApiServerOptions = {
    * files.
    */
   readonly prepare?: (dir: string) => Promise<readonly string[]>
+  /** Environment variables in addition to those of this process. */
+  readonly env?: Readonly<Record<string, string>>
   /** Port to listen on. If absent, a free port is chosen. A restarted server keeps its port. */
   readonly port?: number | undefined
 }
@@ -150,7 +152,7 @@ export class ApiServerProcess implements AsyncDisposable {
 /** Starts `command` with the flags of the recordings and waits until it is ready. */
 export async function startApiServer(
   command: readonly [string, ...string[]],
-  { etcdUrl, args = [], omit = [], prepare, port: wantedPort }: ApiServerOptions,
+  { etcdUrl, args = [], omit = [], prepare, env, port: wantedPort }: ApiServerOptions,
 ): Promise<ApiServerProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-server-'))
   await writeCredentials(dir)
@@ -177,6 +179,7 @@ export async function startApiServer(
     const log = openSync(join(dir, 'log'), 'a')
     const child = spawn(program, [...before, ...usual, ...prepared, ...args], {
       stdio: ['ignore', log, log],
+      env: { ...process.env, ...env },
     })
     closeSync(log) // The child process has its own copy of the file descriptor.
     return child

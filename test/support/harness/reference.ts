@@ -5,5 +5,16 @@
 import { type ApiServerOptions, type ApiServerProcess, startApiServer } from './api-server.ts'
 import { toolPath } from './etcd.ts'
 
-export const startReference = (options: ApiServerOptions): Promise<ApiServerProcess> =>
-  startApiServer([toolPath('kube-apiserver')], options)
+/** Starts the kube-apiserver of the pinned version, or of another release by its minor version. */
+export const startReference = ({
+  release,
+  ...options
+}: ApiServerOptions & { readonly release?: number }): Promise<ApiServerProcess> =>
+  startApiServer([toolPath(releaseTool('kube-apiserver', release))], options)
+
+/**
+ * Returns the name of a Kubernetes program for test/support/tools/install. The programs of 1.33
+ * have no version in their names.
+ */
+export const releaseTool = (name: string, release = 33): string =>
+  release === 33 ? name : `${name}-1.${release}`

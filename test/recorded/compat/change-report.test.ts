@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatChanges } from './change-report.ts'
+
+void test('the list of changes has one entry per field, with the most frequent change first', () => {
+  const base = [{ body: { a: null, list: [1, 2] } }]
+  const removed = { at: '/0/body/a' }
+  const changed = [
+    { id: 'one', base, changes: [removed] },
+    { id: 'two', base, changes: [removed] },
+    { id: 'three', base, changes: [{ at: '/0/body/a', value: 'x' }] },
+    { id: 'four', base, changes: [{ at: '/0/body/list', index: 1, remove: 1, insert: [7, 8] }] },
+  ]
+  assert.equal(
+    formatChanges(changed),
+    [
+      '- `body.a`: 3 scenarios',
+      '  - 2, one: null → absent',
+      '  - 1, three: null → "x"',
+      '- `body.list`: 1 scenarios',
+      '  - 1, four: [2] → [7,8]',
+    ].join('\n'),
+  )
+})
