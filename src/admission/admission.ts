@@ -110,7 +110,10 @@ export function refusal(attributes: Attributes, why: string): ApiError {
   return forbidden(attributes.resource, shownName(attributes), why)
 }
 
-/** The plugins that handle one operation on one resource, in order, for both steps. */
+/**
+ * The plugins that handle one operation on one resource, in order, for the mutating and the
+ * validating step.
+ */
 type Chain = {
   readonly mutating: MeasuredStep<NonNullable<Plugin['mutate']>>
   readonly validating: MeasuredStep<NonNullable<Plugin['validate']>>

@@ -133,9 +133,9 @@ export class MeasuredStep<Run> {
   }
 
   /**
-   * Records a rejection. Plugins that do not handle the resource count as passed if they precede
-   * the plugin that rejected the request. They are not counted if they follow it. If the rejecting
-   * plugin itself is not counted, it runs first, so no other plugin precedes it.
+   * Records a rejection. A plugin that does not handle the resource counts as passed if it precedes
+   * the rejecting plugin; otherwise it is not counted. If the rejecting plugin itself is not
+   * counted, it runs first, so no other plugin precedes it.
    */
   #rejected({ name, series }: ActingPlugin<Run>, watch: Stopwatch): void {
     const label = { ...this.#label, isRejected: true }

@@ -37,8 +37,9 @@ export type GateVersions = {
   /** The minor version that is emulated. By default, no other version is emulated. */
   readonly emulated?: number
   /**
-   * Minor version that all servers have at least (`--min-compatibility-version`). As in
-   * kube-apiserver, the default is the version before the emulated one.
+   * The lowest minor version that another server of the cluster can have
+   * (`--min-compatibility-version`). As in kube-apiserver, the default is the version before the
+   * emulated one.
    */
   readonly minCompatibility?: number
 }
@@ -46,7 +47,7 @@ export type GateVersions = {
 /** Cached results of `gatesOf`. Their number is limited by the number of releases. */
 const expanded = new Map<string, ReleaseGates>()
 
-/** Returns the feature gates of the release with a minor version. */
+/** Returns the feature gates of a release. `release` is its minor version. */
 export function gatesOf(release: number, versions: GateVersions = {}): ReleaseGates {
   const { emulated = release } = versions
   const { minCompatibility = Math.max(oldestMinor, emulated - 1) } = versions

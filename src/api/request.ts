@@ -114,7 +114,7 @@ export type Headers = { readonly [name: string]: string | readonly string[] }
 
 /** A body that is produced while it is sent, so that it is never in memory as a whole. */
 export type LazyBody = {
-  /** Called if the body is not sent. */
+  /** Releases the resources of the body. Called if the body is not sent. */
   readonly close?: () => void
   /** Number of bytes of all chunks together. */
   readonly length: number

@@ -13,7 +13,10 @@ export const accountGroups = (namespace: string): readonly string[] => [
 
 const userName = /^system:serviceaccount:([^:]+):([^:]+)$/
 
-/** Returns undefined if the user is not a service account. */
+/**
+ * Returns the namespace and name in the user name of a service account. Returns undefined for any
+ * other user.
+ */
 export function parseAccountUserName(user: string): ServiceAccountRef | undefined {
   const [, namespace, name] = userName.exec(user) ?? []
   return namespace === undefined || name === undefined ? undefined : { namespace, name }

@@ -76,7 +76,7 @@ export type NetworkConfig = {
 export type TlsConfig = {
   readonly certificate:
     | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
-    /** The certificate is in this folder, and is created if it does not exist. */
+    /** The serving certificate is in this folder, and is created if it does not exist. */
     | { readonly kind: 'folder'; readonly path: string }
     /** A certificate that tests provide. No flag sets it. */
     | { readonly kind: 'given'; readonly certificate: Certificate }
@@ -175,8 +175,8 @@ export type Config = {
     readonly callsEndpoints: boolean
     /**
      * The files with the client certificate and key that this server presents to aggregated API
-     * servers. Null if no certificate is presented. As in kube-apiserver, no certificate is
-     * presented unless both flags are set.
+     * servers. Null if no certificate is presented. As in kube-apiserver, this is the case unless
+     * both --proxy-client-cert-file and --proxy-client-key-file are set.
      */
     readonly proxyClient: { readonly certificatePath: string; readonly keyPath: string } | null
   }

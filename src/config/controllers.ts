@@ -98,7 +98,7 @@ const shortNames: ReadonlyMap<string, string> = new Map([
 
 /** Returns hints for an unknown name: a similar name, and the list of all names. */
 function hintsFor(given: string): readonly string[] {
-  // Compare names without their common ending, which would make all of them look similar.
+  // Compare names without the ending `-controller`, which would make all of them look similar.
   const name = shortNames.get(given) ?? given.replace(/-cont\w*$/, '')
   const names = ownControllers.map((one) => one.replace(/-controller$/, ''))
   const meant = didYouMean(name, names, (one) => `${one}-controller`)

@@ -99,7 +99,7 @@ export function versionIntroductionOf(release: number, groupVersion: string): nu
   return all.length === 0 ? 0 : Math.min(...all.map(({ introduced }) => introduced))
 }
 
-/** Returns the name of a kind's resource, with the rules of API machinery. */
+/** Returns the name of a kind's resource, derived from the kind as in Kubernetes' API machinery. */
 function pluralOf(kind: string): string {
   const singular = kind.toLowerCase()
   if (singular.endsWith('s')) return `${singular}es`

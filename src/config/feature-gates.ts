@@ -225,8 +225,8 @@ function gatesOfStages(
 const removal = 'It will be removed in a future release.'
 
 /**
- * Splits an entry. Its name can be prefixed by a component, as in `kube:WatchList=true`. The only
- * valid component is `kube`.
+ * Splits an entry of --feature-gates into the name of a gate and its value. The name can be
+ * prefixed by a component, as in `kube:WatchList=true`. The only valid component is `kube`.
  */
 function splitEntry(entry: string): { name: string; value: string | undefined } {
   const [left = '', ...right] = entry.split('=')

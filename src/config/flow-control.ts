@@ -10,7 +10,7 @@ export type FlowControlConfig = {
   readonly hasFairness: boolean
   /**
    * Maximum numbers of concurrent requests. 0 means unlimited. With priority and fairness, the
-   * priority levels share the sum of both numbers.
+   * priority levels share the sum of both maximums.
    */
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
 }

@@ -28,8 +28,9 @@ export function readMetrics(
 }
 
 /**
- * Returns the allowed values of metric labels. The flag takes precedence over the file. As in
- * kube-apiserver, a file that cannot be used causes a warning and does not restrict any labels.
+ * Returns the allowed values of metric labels. --allow-metric-labels takes precedence over
+ * --allow-metric-labels-manifest. As in kube-apiserver, a manifest that cannot be used causes a
+ * warning and does not restrict any labels.
  */
 function readAllowedLabels(values: Values, warn: (text: string) => void): AllowedLabels {
   if (values.isGiven('allow-metric-labels')) return readFlag(values)

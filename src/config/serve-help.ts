@@ -38,7 +38,8 @@ function toCommandFlag(name: string, flag: Flag): CommandFlag {
   return {
     type: type === 'boolean' ? 'boolean' : 'string',
     ...(name === 'v' && { short: 'v' }),
-    // Each value of this list is the name of a file.
+    // Each value of --service-account-key-file is the name of a file, although the type of the flag
+    // is a list.
     value: name === 'service-account-key-file' ? 'file' : type,
     ...(choices !== undefined && { choices }),
     isList: type === 'list' || type === 'map',

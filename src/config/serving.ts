@@ -50,7 +50,8 @@ const GOAWAY_CHANCE_MAX = 0.02
 const ORIGIN_STEPS_MAX = 1_500_000
 
 export function readServing(values: Values): ServingConfig {
-  // The flag has no effect, so its value is not used. However, an invalid value is reported.
+  // --permit-address-sharing has no effect, so its value is not used. However, an invalid value is
+  // reported.
   values.boolean('permit-address-sharing')
   return {
     goawayChance: readGoawayChance(values),

@@ -142,7 +142,7 @@ function readPair(
   const keyPem = readFlagFile(values, keyPath)
   if (certificatePem === undefined || keyPem === undefined) return []
   try {
-    // The constructor throws an error if it cannot use the certificate and key.
+    // Creating a SigningAuthority fails if the certificate and key cannot be used.
     void new SigningAuthority(certificatePem, keyPem)
   } catch (error) {
     const why = messageOf(error)

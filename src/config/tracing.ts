@@ -6,7 +6,7 @@ import type { Values } from './values.ts'
 
 /**
  * Reads the tracing configuration. Returns null if no requests are traced. As in kube-apiserver,
- * the file is not read unless the feature gate is on.
+ * the file is not read unless the APIServerTracing feature gate is on.
  */
 export function readTracing(values: Values, gates: Gates): TracingConfig | null {
   const path = values.string('tracing-config-file')

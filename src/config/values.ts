@@ -82,7 +82,7 @@ export class Values<Name extends string = FlagName> {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
     return given.flatMap((value) => {
       if (value === '') return []
-      // Go ignores all lines after the first one.
+      // If the value has several lines, Go ignores all but the first one.
       const { rows, fault = 'EOF' } = parseCsv(value)
       const [row] = rows
       if (row === undefined) this.#refuse(name, fault, value)

@@ -84,7 +84,7 @@ const served = ({ registry }: Cluster, objects: readonly RequiredObject[]): Requ
 
 /**
  * Returns the Service `kubernetes` for the API server itself. Its cluster IP is the first address
- * of the range.
+ * of the cluster IP range.
  */
 function kubernetesService({ ranges, port, nodePort }: Cluster): RequiredObject {
   const [{ family, first }] = [...ranges, { family: 'IPv4', first: 0n } as const]

@@ -71,7 +71,7 @@ export class ChangesInformer implements AsyncDisposable {
         if (!signal.aborted)
           log('warn', `failed to watch ${name}; retrying`, { error: String(error) })
       }
-      // The promise rejects only when the server stops.
+      // `sleep` rejects only when the server stops.
       await sleep(systemTime, RETRY_MS, signal).catch(() => undefined)
     }
   }

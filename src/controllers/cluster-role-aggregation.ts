@@ -1,8 +1,8 @@
 /**
  * The clusterrole-aggregation controller of kube-controller-manager, for clusters without
- * kube-controller-manager (decisions/0013). It sets the rules of each ClusterRole that has an
- * aggregationRule, with the same field manager. When any ClusterRole changes, it checks all of
- * them, because they are few and change rarely.
+ * kube-controller-manager (docs/decisions/0013-roles-in-memory.md). It sets the rules of each
+ * ClusterRole that has an aggregationRule, with the same field manager. When any ClusterRole
+ * changes, it checks all of them, because they are few and change rarely.
  */
 import { matchesLabels } from '../api/label-selector.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'

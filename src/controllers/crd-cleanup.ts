@@ -30,7 +30,7 @@ export type CrdCleanupOptions = {
     resource: CustomResource,
     isDoomed: () => Promise<boolean>,
   ) => Promise<number>
-  /** Whether a built-in resource stores its objects under the same key prefix. */
+  /** Whether a built-in resource stores its objects under the key prefix of the custom resource. */
   readonly isBuiltInPlace: (resource: CustomResource) => boolean
   readonly now: () => string
 }

@@ -410,8 +410,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Records the names of a definition. If it no longer has or requests a name, checks other
-   * definitions that may be waiting for it.
+   * Records the names of a definition. If this may have freed a name, checks other definitions that
+   * may be waiting for the name.
    */
   #claim(name: string, object: KubeObject, group: string): void {
     const claim = claimOf(object)

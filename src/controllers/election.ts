@@ -118,7 +118,7 @@ export class Election implements AsyncDisposable {
             error: String(error),
           })
       }
-      // The promise rejects only when the server stops.
+      // `sleep` rejects only when the server stops.
       await sleep(this.#time, Math.min(pauseMs, this.#leftMs), signal).catch(() => undefined)
       if (this.#leftMs === 0) await this.#stopLeading()
     }
@@ -149,8 +149,8 @@ export class Election implements AsyncDisposable {
 
   /**
    * Runs work with the remaining time as its time limit. Rejects at the limit or when the server
-   * stops, even if the work continues. Do not use it to stop the controllers, because they must
-   * have stopped before they can start again.
+   * stops, even if the work continues. Do not use this method to stop the controllers: they must
+   * have stopped completely before they can be started again.
    */
   async #withTimeout<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
     using limit = deadline(this.#time, this.#leftMs)

@@ -49,8 +49,8 @@ export class KubernetesEndpoints implements AsyncDisposable {
   }
 
   /**
-   * Removes this server from the endpoints, so that clients do not use its address until it
-   * expires.
+   * Removes this server from the endpoints, so that clients stop using its address before its
+   * record expires.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]()

@@ -31,7 +31,7 @@ export type OwnerReference = {
   readonly name: string
   readonly uid: string
   readonly blocks: boolean
-  /** The stored reference. */
+  /** All fields of the owner reference, as stored in the object. */
   readonly fields: Fields
 }
 

@@ -10,9 +10,9 @@ const RETRY_MS_FIRST = 1_000
 const RETRY_MS_MAX = 60_000
 
 export type RetriedStartOptions = {
-  /** Name of the part in log messages. */
+  /** Name of the started part of the server in log messages. */
   readonly name: string
-  /** Starts the part. If this function throws, it must leave nothing running. */
+  /** Starts the part of the server. If this function throws, it must leave nothing running. */
   readonly start: () => AsyncDisposable
   readonly log: Log
   readonly timers?: Pick<Timers, 'after'>

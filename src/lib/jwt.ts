@@ -152,8 +152,8 @@ export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
 }
 
 /**
- * Whether the part is base64url without padding. Node's decoder is less strict: it ignores invalid
- * characters, accepts the standard alphabet, and drops an incomplete group at the end.
+ * Whether a part of a token is base64url without padding. Node's decoder is less strict: it ignores
+ * invalid characters, accepts the standard alphabet, and drops an incomplete group at the end.
  */
 const isBase64Url = (part: string): boolean =>
   part.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(part)

@@ -32,7 +32,8 @@ export type Credentials = {
  * for example to read an object that a token is bound to.
  *
  * `response` collects warnings for the client, which are sent even if the request is rejected.
- * `startMs` is the time on the monotonic clock from which the duration is measured.
+ * `startMs` is the time on the monotonic clock from which the duration of the authentication is
+ * measured.
  */
 export type Authenticate = (
   credentials: Credentials,

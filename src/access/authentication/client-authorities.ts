@@ -3,9 +3,10 @@
  * that name users; request header CAs issue certificates that identify front proxies.
  *
  * During the handshake, OpenSSL verifies a certificate against the authorities of both kinds. Node
- * does not expose the path that OpenSSL found, nor the intermediates that the client sent. So if
- * both kinds are configured, or the bundles have changed since the handshake, a certificate is
- * accepted for those uses whose bundle contains its issuer.
+ * does not expose the path that OpenSSL found, nor the intermediates that the client sent. If both
+ * kinds are configured, or the bundles have changed since the handshake, the authority that OpenSSL
+ * found is therefore unknown. In these cases, a certificate is accepted for each use whose bundle
+ * contains its issuer.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../../api/request.ts'

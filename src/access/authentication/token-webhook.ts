@@ -156,7 +156,8 @@ function resultOf(
   audiences: readonly string[],
   { served }: TokenWebhookOptions,
 ): TokenResult {
-  // limit: each list contains at most AUDIENCES_MAX audiences, or the few audiences of the server.
+  // limit: `audiences` has at most AUDIENCES_MAX entries or is the short list of the server, so
+  // each search is short.
   const shared = (reported.length === 0 ? served : reported).filter((audience) =>
     audiences.includes(audience),
   )

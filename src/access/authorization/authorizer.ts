@@ -35,7 +35,7 @@ export type Rights = {
   readonly evaluationError?: string
 }
 
-/** The request that waits for a list of rights. */
+/** The request that waits for the list of the user's rights. */
 export type RightsRequest = WaitingRequest & {
   /** Reserves memory for the list, in bytes. Throws if there is not enough memory. */
   readonly reserve: (bytes: number) => void

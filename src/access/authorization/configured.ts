@@ -18,8 +18,8 @@ import type { NodeAuthorizerOptions } from './node/authorize-node.ts'
 import { createWebhookAuthorizer } from './webhook.ts'
 
 /**
- * How long the clients of a replaced configuration stay open. Decisions in progress can still call
- * webhooks, including retries. They end within the default request timeout.
+ * How long the webhook clients of a replaced configuration stay open. Decisions in progress can
+ * still call webhooks, including retries. They end within the default request timeout.
  */
 const LAST_CALLS_MS = 60_000
 

@@ -11,8 +11,8 @@ const NAME_LENGTH_MAX = 253
 
 /**
  * Returns two commands, or an empty list if kubectl cannot create a rule for the request. The
- * commands grant only the verb on the resource. If the request has a namespace or a name, the grant
- * is limited to them.
+ * commands grant only the verb of the request on the resource of the request. If the request has a
+ * namespace or a name, the grant is limited to them.
  */
 export function grantCommands(user: User, attributes: AccessAttributes): readonly string[] {
   const rule = ruleFlags(attributes)

@@ -18,24 +18,23 @@ import type { Rights } from './authorizer.ts'
 const ENTRIES_MAX = 400_000
 /** Maximum length of the rules in JSON, which is the maximum length of an object in a request. */
 const BYTES_MAX = 3 << 20
-/** Memory of a visited binding in bytes, divided by RESERVED_TIMES. */
+/** Number of bytes that are counted for a visited binding. RESERVED_TIMES as many are reserved. */
 const BINDING_BYTES = 10
 /**
- * Number of bytes that the JSON of a rule contains in addition to its entries, and that the JSON of
- * an entry contains in addition to its characters.
+ * Length in JSON of a rule without its list entries, and of a list entry without its characters.
  */
 const RULE_BYTES = 80
 const ENTRY_BYTES = 3
 /**
- * Memory that is reserved for the rules, as a multiple of their length: the rules, their JSON as a
- * string, and the bytes that are sent.
+ * Number of bytes of memory that are reserved for each byte of the rules in JSON: for the rules,
+ * their JSON as a string, and the bytes that are sent.
  */
 const RESERVED_TIMES = 4
 /**
  * Memory is reserved in steps of this number of bytes. Shorter lists of rules reserve no memory.
  */
 const RESERVED_BYTES = 64 << 10
-/** Number of entries that are read in one step. */
+/** Number of list entries that are read in one step. */
 const STEP_ENTRIES = 512
 
 export type RightsByRolesOptions = {
@@ -73,14 +72,14 @@ class ListedRules {
   #bytes = 0
   #reservedTo = RESERVED_BYTES
   #stepEnd = STEP_ENTRIES
-  /** Whether a rule did not fit into the list. */
+  /** Whether rules are missing from the list because a limit was reached. */
   isCut = false
 
   constructor(reserve: (bytes: number) => void) {
     this.#reserve = reserve
   }
 
-  /** Counts a binding. `heldRules` remembers which bindings it has visited. */
+  /** Counts a visited binding, because `heldRules` stores which bindings it has visited. */
   addBinding(): void {
     this.#count(BINDING_BYTES)
     this.#reserveMore()

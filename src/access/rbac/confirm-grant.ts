@@ -43,8 +43,8 @@ export type Grant = {
   /** Aborts the check when the request ends. */
   readonly signal: AbortSignal
   /**
-   * Divides work on the object into parts. Undefined if the object is small. Rejects when the
-   * request ends.
+   * Runs work on the object in parts, between which other work can run. Undefined if the object is
+   * small. The promise rejects when the request ends.
    */
   readonly inParts: (<T>(work: () => T) => Promise<T>) | undefined
   /** Reserves memory for the request, in bytes. Throws if there is not enough memory. */

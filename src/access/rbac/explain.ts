@@ -39,7 +39,7 @@ const NEAREST_MAX = 10
 const ENTRIES_MAX = 20
 const ENTRY_CHARACTERS_MAX = 256
 
-/** Kinds of differences between a rule and a request. The kind that comes closest is first. */
+/** Kinds of differences between a rule and a request, beginning with the smallest difference. */
 const differences = ['namespace', 'verb', 'name', 'resource', 'path'] as const
 type Difference = (typeof differences)[number]
 

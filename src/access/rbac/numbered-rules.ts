@@ -76,8 +76,8 @@ export class ComparedEntries {
 export type WantedRule = { readonly [list in keyof Rule]: readonly number[] }
 
 /**
- * The numbers of a list's entries, or `all` for a list that matches any value. Entries without a
- * number are left out.
+ * The numbers of the strings in a list, or `all` for a list that matches any value. Strings without
+ * a number are left out.
  */
 export type NumberList = 'all' | readonly number[] | ReadonlySet<number>
 
@@ -182,8 +182,8 @@ export class RuleNumbers {
   }
 
   /**
-   * Returns the entries that have numbers, or `all` if one entry is a star that matches every
-   * value.
+   * Returns the numbers of the strings in a list, or `all` if one string is a star that matches
+   * every value.
    */
   *#known(list: TextList, hasStar = true): Steps<NumberList> {
     const known = new NumberCollection(this.#compared)

@@ -109,7 +109,7 @@ export class RoleIndex {
    */
   *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<RoleLocation> {
     for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
-      // A role without rules does not exist; it is only referenced by bindings.
+      // A role whose rules are undefined does not exist; only bindings reference it.
       if (value instanceof Role && value.rules === undefined) continue
       const namespace = key.slice(0, key.indexOf('/'))
       if ((namespace === '') === isOfCluster) yield { namespace, name: value.name }
@@ -156,8 +156,8 @@ export class RoleIndex {
 
   #namedRole(kind: string, name: string, namespace: string): Binding['role'] {
     if (kind === 'ClusterRole') return this.#roleAt('', name)
-    // Validation rejects a ClusterRoleBinding that references a Role. If such a binding is written
-    // directly to etcd, its role cannot exist.
+    // A ClusterRoleBinding that references a Role has no effect, because a Role has a namespace.
+    // Validation rejects such a binding, but it can be written directly to etcd.
     if (kind === 'Role')
       return namespace === '' ? new Role('Role', name) : this.#roleAt(namespace, name)
     return { unknownKind: kind }

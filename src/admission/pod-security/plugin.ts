@@ -35,7 +35,7 @@ import { policyOf, prefix } from './policy.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
-/** Returns the pod template of an object, for each kind that has one. */
+/** For each kind that has a pod template, a function that returns the template of an object. */
 const templates: ReadonlyMap<string, (object: KubeObject) => Json | undefined> = new Map([
   ['podtemplates', ({ template }) => template],
   ...[

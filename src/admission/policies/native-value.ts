@@ -42,8 +42,9 @@ export type ForeignValue = {
 }
 
 /**
- * The container of a value. An object can contain lists and maps, but a list or map cannot contain
- * another list or map.
+ * The container of a value, which limits what the value can be. An `object` can contain lists and
+ * maps. A `literal`, which is a list or map, cannot contain another list or map. `anything` has no
+ * limits.
  */
 type Holder = 'object' | 'literal' | 'anything'
 

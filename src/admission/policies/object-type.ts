@@ -58,7 +58,7 @@ function schemaType(schema: Schema, name: string, above: ReadonlySet<Struct>): T
       const value = schemaType(schema.of, `${name}.@elem`, above)
       return value && map(string, value)
     }
-    // In the published schemas, a raw field is an object without fields.
+    // In the published schemas, a RawExtension is an object without fields.
     case 'raw':
       return lazyStruct(name, { has: () => false, keys: () => [], typeOf: () => undefined })
     case 'any':

@@ -26,8 +26,8 @@ export class VariableValues extends LazyStruct {
   #cost = 0
 
   /**
-   * Creates the values. `activation` has all variables that the expressions can use, including
-   * these.
+   * Creates the values of the variables. `activation` has all variables that the expressions can
+   * use, including those in `variables`.
    */
   constructor(
     variables: ReadonlyMap<string, Expression>,

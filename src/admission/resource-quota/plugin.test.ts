@@ -177,8 +177,8 @@ test('a charge is not released in a quota that the controller has recounted', as
       list: objects.list,
       changeStatus: (id, place, decide) => {
         if (place.name === 'b') {
-          // Another replica uses up b. Then the controller counts the stored objects, and another
-          // replica also charges a.
+          // Another replica uses up quota b. Then the controller counts the stored objects, and
+          // another replica also charges quota a.
           objects.put(
             'resourcequotas',
             'n',

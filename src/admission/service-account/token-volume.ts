@@ -22,7 +22,7 @@ const FILE_MODE = 0o644
 export function withTokenVolume(spec: Fields, nameSuffix: () => string): Fields {
   const volumes = itemsOf(spec['volumes'])
   const known = tokenVolumeIn(volumes)
-  // If no volume has the prefix, any suffix is free.
+  // The name is unique with any suffix, because no other volume has the same prefix.
   const name = known ?? `${volumePrefix}${once('suffix of a token volume', nameSuffix)}`
   const init = mountedIn(spec, 'initContainers', name)
   const usual = mountedIn(spec, 'containers', name)

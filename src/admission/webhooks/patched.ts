@@ -89,7 +89,7 @@ export function* isSameGiven(
 
 /**
  * Returns whether the error says that the patch changed the kind to another existing kind.
- * kube-apiserver decodes such an object and then fails to convert it. It does not report this as an
+ * kube-apiserver decodes such an object, fails to convert it, and does not report this as an
  * internal error.
  */
 const isOtherKind = (fault: string): boolean => fault.startsWith('converting (')

@@ -24,11 +24,11 @@ const catalogue = new TypeCatalogue(
 
 type Row = {
   readonly apiVersion: string
-  /** The catalogue package of the types. Empty if the kinds are not implemented. */
+  /** The package that contains the types (types/). Empty if the kinds are not implemented. */
   readonly packageName: string
   /** The package name of the internal version, as used in messages. */
   readonly hub: string
-  /** The name of the kind in the internal version, if it differs. */
+  /** The name of the kind in the internal version, if it differs from the name in `kinds`. */
   readonly hubKind?: string
   readonly kinds: readonly string[]
 }

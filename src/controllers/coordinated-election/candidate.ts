@@ -69,7 +69,7 @@ export function strategyOf(candidates: readonly Candidate[]): string | undefined
 
 /**
  * Returns the best candidate: the one with the oldest emulation version, then the oldest binary
- * version, then the oldest object, because all servers of a cluster are compatible with it.
+ * version, then the oldest object. All servers of a cluster are compatible with the oldest version.
  * Creation times have a resolution of one second, so several candidates can be equal. Then the
  * result is `holder`, or otherwise the first by name, regardless of the order of the list.
  */

@@ -22,8 +22,8 @@ import { CANDIDATE_VALID_MS, isExpiredCandidate, nextStep } from './step.ts'
 
 const WORKERS_MAX = 5
 /**
- * Delay before an election is checked again: while it is in progress, and while the Lease has the
- * right holder, because the holder may stop renewing the Lease.
+ * Delays before an election is checked again: while the election is in progress, and while the
+ * right candidate holds the Lease. The holder may stop renewing the Lease at any time.
  */
 const BUSY_MS = 1_000
 const SETTLED_MS = 5_000

@@ -88,8 +88,8 @@ class Node {
 /** The owners of a node with more than FEW_OWNERS_MAX owners. */
 class ManyOwners {
   /**
-   * For each owner: twice the number of the last update that contained it, plus one if the node
-   * blocks the deletion of the owner.
+   * For each owner, twice the number of the last update whose references contained the owner. One
+   * is added if the node blocks the deletion of the owner.
    */
   readonly edges = new Map<Node, number>()
   update = 0
@@ -398,7 +398,7 @@ function* all(nodes: Node | Set<Node> | undefined): Generator<Node, void, void> 
   else if (nodes !== undefined) yield nodes
 }
 
-/** Yields the keys of the nodes that have one. */
+/** Yields the keys of those nodes that have a key. */
 function* keysOf(nodes: Node | Set<Node> | undefined): Generator<Key, void, void> {
   for (const { key } of all(nodes)) if (key !== undefined) yield key
 }

@@ -20,7 +20,10 @@ export class LocalSource implements Source {
     this.#reader = reader
   }
 
-  /** The reader, which is replaced when the definition changes. */
+  /**
+   * The reader of the resource in the cache. It is replaced when the CustomResourceDefinition
+   * changes.
+   */
   get identity(): object {
     return this.#reader
   }

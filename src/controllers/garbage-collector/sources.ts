@@ -43,8 +43,8 @@ export class Sources {
   constructor({ registry, accessOf, remote, before }: SourcesOptions) {
     const byId = new Map<string, Source>()
     for (const resource of servedResources(registry, ['delete', 'list', 'watch'])) {
-      // As in kube-controller-manager, events are ignored, because they are numerous and own no
-      // objects.
+      // As in kube-controller-manager, objects of the kind Event are ignored, because they are
+      // numerous and own no objects.
       if (
         resource.plural === 'events' &&
         (resource.group === '' || resource.group === 'events.k8s.io')

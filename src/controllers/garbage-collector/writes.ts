@@ -20,7 +20,9 @@ export type ObjectRevision = {
   readonly source: Source
   readonly key: Key
   readonly uid: string
-  /** Empty if the remote server does not use resource versions. */
+  /**
+   * The resourceVersion of the object. Empty if the remote server does not use resource versions.
+   */
   readonly resourceVersion: string
 }
 

@@ -195,8 +195,8 @@ async function estimateRemaining(
 }
 
 /**
- * Returns the longest grace period of running pods in seconds, or 0 if the namespace has been in
- * deletion for longer than that.
+ * Returns the longest grace period of running pods in seconds, or 0 if the deletion of the
+ * namespace began longer ago than that.
  */
 async function graceLeft(
   pods: readonly Item[],

@@ -28,7 +28,7 @@ export type RemoteVersion = {
 }
 
 export type RemoteApis = {
-  /** Returns the content for controllers that process all resources of a namespace. */
+  /** Returns the resources for controllers that process all resources of a namespace. */
   readonly content: () => RemoteContent
   /**
    * Returns all group versions of remote APIServices. The preferred version of a group precedes its

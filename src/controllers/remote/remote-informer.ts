@@ -19,8 +19,8 @@ const PAGE_ITEMS = 250
 const OBJECTS_MAX = 100_000
 const HEADS_BYTES_MAX = 64 << 20
 /**
- * Estimated size of an object without owners and finalizers, excluding its key; and of an owner,
- * excluding its strings.
+ * Estimated sizes of an object without its owners, finalizers and key, and of an owner without its
+ * strings.
  */
 const HEAD_BYTES = 300
 const OWNER_BYTES = 500

@@ -285,8 +285,9 @@ export class QuotaController implements AsyncDisposable {
 
 /**
  * Returns the JSON of the quota with its new status, or undefined if the status is current. The
- * amount of a resource is taken from the first list that contains it. If nothing counts a resource,
- * its amount is kept. The work can be divided into slices of time with `inParts`.
+ * amount of a resource is taken from the first list in `counts` that contains the resource. If
+ * there is none, the amount in the status is kept. The work can be divided into slices of time with
+ * `inParts`.
  */
 function updateOf(
   quota: KubeObject,

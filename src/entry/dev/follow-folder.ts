@@ -67,7 +67,7 @@ export class FollowedFolder implements AsyncDisposable {
   #looks: FileLooks | undefined
   /** Identifies the folders that are watched for changes. */
   #watched: string | undefined
-  /** The stamp of the files that were applied last. Undefined before the first time. */
+  /** The `stamp` of the last scan whose files were applied. Undefined before the first time. */
   #stamp: string | undefined
   /** The errors and the objects without a manifest that were printed last. */
   #problems = ''

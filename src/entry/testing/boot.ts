@@ -28,7 +28,7 @@ export type BootOptions = {
   readonly isPassive?: boolean
   /** Records writes. Absent if writes are not recorded. */
   readonly history?: History
-  /** Wraps the handler of client requests. */
+  /** Wraps the handler of client requests, for example to inject faults. */
   readonly around?: (handle: Handler) => Handler
   /** Binds the server's listener to an address. */
   readonly listen: (listener: Listener) => Promise<void>

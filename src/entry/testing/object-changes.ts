@@ -101,8 +101,8 @@ function pairsOfLists(before: readonly unknown[], after: readonly unknown[]): Pa
 }
 
 /**
- * Returns the items, keyed by their path element, such as `[name="web"]`. Returns undefined if the
- * key does not identify each item.
+ * Returns the items of a list, keyed by their path element, such as `[name="web"]`. Returns
+ * undefined if the key does not identify each item.
  */
 function byKey(items: readonly unknown[], key: string): ReadonlyMap<string, unknown> | undefined {
   const found = new Map<string, unknown>()

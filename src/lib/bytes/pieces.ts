@@ -7,8 +7,8 @@
 export const PIECE_BYTES = 64 * 1024
 
 /**
- * Yields the bytes of all parts, in pieces of PIECE_BYTES. The last piece can be shorter. Short
- * parts are joined, and long parts are cut.
+ * Yields the bytes of all parts of a body, in pieces of PIECE_BYTES. The last piece can be shorter.
+ * Short parts are joined, and long parts are cut.
  */
 export function* pieces(parts: Iterable<Buffer>): Generator<Buffer, undefined, undefined> {
   let held: Buffer[] = []

@@ -87,8 +87,8 @@ function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
       if (typeof outcome === 'string') resolve(outcome)
       else reject(outcome)
     }
-    // Do not use 'data': it would leave the socket paused, and the next owner of the socket would
-    // wait forever.
+    // Do not use the 'data' event: it would leave the socket paused, and the next owner of the
+    // socket would wait forever.
     const onReadable = (): void => {
       const chunk: unknown = socket.read()
       if (!Buffer.isBuffer(chunk)) return

@@ -7,8 +7,8 @@ import type { Duplex } from 'node:stream'
 import { DialError } from './dial-error.ts'
 
 /**
- * Opens a connection without TLS. It resolves when the connection is ready for writing. Fails with
- * the error of the connection, or when the signal is aborted.
+ * Opens a connection without TLS. The promise resolves when the connection is ready for writing. It
+ * rejects with the error of the connection, or when the signal is aborted.
  */
 export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>
 

@@ -62,8 +62,8 @@ function readOctets(netstat: string): { readonly [name: string]: number } {
 
 /** Returns the start time in ticks since the machine started. */
 function startOf(stat: string): string {
-  // The fields after the name, which can contain any character, begin with the state. The 20th of
-  // these fields is the start time.
+  // The name of the process can contain any character. The fields after the name begin with the
+  // state. The 20th of them is the start time.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' ? '' : (fields[19] ?? '')
 }

@@ -6,7 +6,7 @@ import { createUnix } from './unix.ts'
 export const createMacos = (system: System): Platform => ({
   name: 'macOS',
   ...createUnix(system),
-  // The text is a number or "unlimited".
+  // The output of `ulimit -n` is a number or "unlimited".
   openFilesMax: () => Number(system.run('/bin/sh', ['-c', 'ulimit -n'])) || Infinity,
   usage: undefined,
   startOf: (pid) => system.run('ps', ['-o', 'lstart=', '-p', `${pid}`]).trim(),

@@ -34,8 +34,8 @@ const LOOK_MS = 500
  */
 const LOOKS_MAX = 120
 /**
- * Maximum share of the time between two checks in which the event loop may be busy to count as
- * idle.
+ * The event loop counts as idle if it was busy for at most this share of the time between two
+ * checks.
  */
 const IDLE_SHARE_MAX = 0.05
 const CHECKSUM_BYTES = 4

@@ -11,8 +11,8 @@ const LOOK_MS = 500
  */
 const LOOKS_MAX = 120
 /**
- * Maximum share of the time between two checks in which the event loop may be busy to count as
- * idle. Heartbeats and timers stay below it.
+ * The event loop counts as idle if it was busy for at most this share of the time between two
+ * checks. Heartbeats and timers alone stay below this share.
  */
 const IDLE_SHARE_MAX = 0.03
 
@@ -42,6 +42,6 @@ function collect(): void {
   // Restore the flags, because compiled code that V8 saves or loads is valid only for the flags
   // with which it was compiled.
   setFlagsFromString('--no-expose-gc')
-  // The `last-resort` flavor also shrinks the young generation.
+  // With the flavor `last-resort`, the collection also shrinks the young generation.
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

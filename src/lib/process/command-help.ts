@@ -5,7 +5,7 @@
 import type { CommandFlag, CommandFlagTable } from './command-flags.ts'
 
 export type CommandHelp = {
-  /** The forms of the command line. */
+  /** The forms in which the command can be written. */
   readonly usage: readonly string[]
   /** The choices of each argument that is not a flag, in order. An empty list means any word. */
   readonly arguments?: readonly (readonly string[])[]

@@ -4,7 +4,7 @@
  */
 
 export type Work = {
-  /** The current step. */
+  /** The current step of the work. */
   readonly step: string
   /** The size of the data that the work processes, if known. */
   readonly bytes: number

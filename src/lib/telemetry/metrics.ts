@@ -232,7 +232,7 @@ export class Distribution {
 export class Histogram extends Metric<Distribution> {
   override readonly type = 'histogram'
   readonly #bounds: readonly number[]
-  /** The bounds in printed form. */
+  /** The upper bounds of the buckets as they are printed. */
   readonly #shownBounds: readonly string[]
 
   constructor(options: MetricOptions, bounds: readonly number[]) {
@@ -406,7 +406,7 @@ export class Metrics {
     return printed
   }
 
-  /** Yields the printed text. Updates yield empty pieces. */
+  /** Yields the printed metrics. Runs the updates first, which yield empty pieces. */
   *#pieces(): Generator<string> {
     for (const update of this.#updates) {
       const turns = update()[Symbol.iterator]()

@@ -6,13 +6,13 @@
 import type { Distribution } from '../../lib/telemetry/metrics.ts'
 
 const NS_PER_MS = 1e6
-/** The buckets of all values below this number are stored in a table. */
+/** The buckets of values below this number are looked up in a table. */
 const TABLE_VALUES = 128
 
 export class TimeRatio {
   readonly #bounds: readonly number[]
   readonly #times: Distribution
-  /** Bucket numbers, by value. */
+  /** The number of the bucket for each value below TABLE_VALUES. */
   readonly #buckets = new Uint8Array(TABLE_VALUES)
   #value = 0
   #limit = 1

@@ -71,8 +71,8 @@ test('scheduled calls do not run in the asynchronous context of the request that
   await new Promise<void>((resolve) =>
     turnEnd.defer(() => {
       note()
-      // If this call ran in the context of the first request, so would all work that schedules
-      // itself again.
+      // If this call ran in the asynchronous context of the first request, all work that schedules
+      // itself again would also run in that context.
       turnEnd.defer(() => resolve(void note()))
     }),
   )

@@ -13,8 +13,8 @@ const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
 const part = (id: readonly number[], value: Buffer): Buffer => set(sequence(objectId(id), value))
 
 /**
- * Returns a certificate with this subject, in the form that OpenSSL returns. Its signature is not
- * valid, because no code checks it here.
+ * Returns a certificate with this subject, in the form that OpenSSL returns. Its signature need not
+ * be valid, because no code checks the signature here.
  */
 function certificate(
   parts: readonly Buffer[],

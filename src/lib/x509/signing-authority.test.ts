@@ -79,7 +79,7 @@ test('a CA can sign with keys of all types that Go supports', async () => {
     generateKeyPairSync('ed25519'),
   ]
   for (const { publicKey, privateKey } of made) {
-    // Make a CA with this key. Its certificate is issued by the other CA.
+    // Make a CA with this key. Its certificate is issued by `authority`.
     const request = { ...asked, publicKey }
     const certificatePem = await authority.issue(request, issue)
     const own = new SigningAuthority(

@@ -10,7 +10,7 @@ import { decodePem } from './pem.ts'
 
 const clientAuth = [1, 3, 6, 1, 5, 5, 7, 3, 2] as const
 
-/** The error message of client-go. */
+/** The error message of client-go for a CA file without certificates. */
 export const noCertificates = 'data does not contain any valid RSA or ECDSA certificates'
 
 /**

@@ -24,7 +24,7 @@ export type EgressProxy =
       readonly transport: 'tcp'
       /** The host, with an optional port. */
       readonly address: string
-      /** Null if the proxy does not use TLS. */
+      /** TLS settings for the connection to the proxy. Null if the proxy does not use TLS. */
       readonly tls: ProxyTls | null
     }
   | { readonly protocol: 'http-connect' | 'grpc'; readonly transport: 'uds'; readonly path: string }

@@ -7,7 +7,10 @@ import type { SecureContext } from 'node:tls'
 import { systemContext } from '../../lib/x509/system-roots.ts'
 import { type ServerTrustAnchors, serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 
-/** Strings are file paths; Buffers contain PEM. */
+/**
+ * TLS settings of a client. For certificates and keys, a string is the path of a file, and a Buffer
+ * contains PEM.
+ */
 export type TlsOptions = {
   /** CA certificates. If undefined, the system's root certificates are used. */
   readonly ca?: string | Buffer | undefined

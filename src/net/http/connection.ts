@@ -22,9 +22,9 @@ export class Connection {
   /** Whether the connection closes when its current requests are complete. */
   isEnding = false
   /**
-   * Time since which the client has been stalled, if it is stalled. It is the time of the last
-   * check at which no data waited for the client, or at which the client had read some data since
-   * the previous check.
+   * If the client is stalled: the time of the last check at which it was not stalled. At that
+   * check, no data waited for the client, or the client had read some data since the previous
+   * check.
    */
   stalledSinceMs = 0
   writesSeen = -1

@@ -267,8 +267,8 @@ const LEFT_BYTES = 4 * 1024
  */
 const LAZY_BYTES = 256 * 1024
 /**
- * Memory of a watch: a position in a ring that all watches share. The watch itself reserves memory
- * for frames that its client has not read yet.
+ * Memory of a watch: a position in a ring buffer that all watches share. The watch itself reserves
+ * memory for frames that its client has not read yet.
  */
 const WATCH_BYTES = 4 * 1024
 /**

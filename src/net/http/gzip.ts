@@ -37,7 +37,7 @@ const SHARED_BYTES_MAX = 32 * 1024 * 1024
  * client.
  */
 const TAG_CHARACTERS_MAX = 4096
-/** Overhead of an entry in addition to its bytes and its tag. */
+/** Overhead of a cached body in addition to its bytes and its tag. */
 const ENTRY_BYTES = 500
 
 /** A compressed body, or the part of it that has been compressed so far. */

@@ -270,8 +270,8 @@ export class Listener implements AsyncDisposable {
 
   /**
    * Prepares for `close` by ending the watches, spread over `watchGraceMs`. Resolves when all
-   * requests that are open now are complete, or after the longer of the two times. Until `close` is
-   * called, connections are accepted and new requests are served.
+   * requests that are open now are complete, or after the longer of `graceMs` and `watchGraceMs`.
+   * Until `close` is called, connections are accepted and new requests are served.
    */
   async drain({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
     const drained = this.#exchanges.drain(watchGraceMs)

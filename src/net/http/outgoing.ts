@@ -31,7 +31,10 @@ export interface Outgoing {
    * disconnected. Only one write can be pending. Never throws.
    */
   readonly write: (parts: readonly Buffer[], onTaken: () => void) => boolean
-  /** Writes the last parts and ends the response. The parts must not change until they are sent. */
+  /**
+   * Writes the last parts of the body and ends the response. The parts must not change until they
+   * are sent.
+   */
   readonly end: (parts?: readonly Buffer[]) => void
   /** Ends the response with trailers. All previous writes must have completed. */
   readonly endWith: (trailers: Headers) => void

@@ -110,8 +110,8 @@ export class ClientStream extends SendingStream {
   }
 
   /**
-   * Returns window for bytes that the listener no longer needs. Only listeners with `returnsWindow`
-   * may call this method.
+   * Increases the peer's window by the number of bytes that the listener no longer needs. Only
+   * listeners with `returnsWindow` may call this method.
    */
   returnWindow(bytes: number): void {
     if (!this.isClosed) this.#owner.returnWindow(this, bytes)

@@ -92,7 +92,9 @@ type OpenBlock = {
 export type FieldBlock = {
   /** The fields, valid only during the call. Incomplete if they exceed the limits. */
   readonly fields: readonly HeaderField[]
-  /** Size as defined for SETTINGS_MAX_HEADER_LIST_SIZE, or -1 if it exceeds the limit. */
+  /**
+   * Size of the fields as defined for SETTINGS_MAX_HEADER_LIST_SIZE, or -1 if it exceeds the limit.
+   */
   readonly bytes: number
 }
 

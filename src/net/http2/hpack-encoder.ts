@@ -134,7 +134,7 @@ export class HpackEncoder {
     this.#text(value)
   }
 
-  /** Writes a field that is in one of the tables. */
+  /** Writes a field that is in the static or the dynamic table, as its index. */
   #indexed(index: number): void {
     this.#reserve(INTEGER_BYTES_MAX)
     const at = this.#length
@@ -193,7 +193,7 @@ type TableEntry = { readonly value: string; readonly place: number }
  * are never evicted, because the repeated fields stay the same for the whole connection.
  */
 export class FieldTable {
-  /** Entries, indexed by the number of the name. */
+  /** For each name, its entries in the table. The index is the number of the name. */
   readonly #entries: (TableEntry[] | undefined)[] = []
   #count = 0
   #leftBytes = TABLE_BYTES

@@ -96,7 +96,10 @@ export type WebhookClientOptions = {
   readonly getService: GetService
   /** Chooses an endpoint of a Service. If undefined, a Service is called at its cluster IP. */
   readonly routing?: EndpointRouting | undefined
-  /** If undefined, all webhooks are called without credentials. */
+  /**
+   * Returns the credentials for a webhook. If undefined, all webhooks are called without
+   * credentials.
+   */
   readonly credentialsFor?: CredentialsFor | undefined
   /**
    * Limits the total size of the responses that are being received. All webhooks share this object.

@@ -1,6 +1,6 @@
 /**
- * Computes how long a response may be cached from the headers of the response (RFC 9111, section
- * 4.2.1).
+ * Computes how long a response may be cached (RFC 9111, section 4.2.1). This depends only on the
+ * headers of the response.
  */
 import type { Answer } from './issuer-client.ts'
 

@@ -1,7 +1,8 @@
 /**
- * JWT authenticators, which are configured by --oidc-* flags or by --authentication-config. A token
- * is verified only by the authenticator of its issuer. When the file changes, the new
- * authenticators replace the old ones together, as soon as all of their issuers are discovered.
+ * JWT authenticators, which are configured by --oidc-* flags or by the file of
+ * --authentication-config. A token is verified only by the authenticator of its issuer. When the
+ * file changes, the new authenticators replace the old ones together, as soon as all of their
+ * issuers are discovered.
  */
 import type { JwtAuthenticator } from '../../../config/files/jwt-authenticator.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'

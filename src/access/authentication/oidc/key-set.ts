@@ -22,9 +22,9 @@ export function readKeySet(bytes: Buffer): readonly IssuerKey[] {
 }
 
 /**
- * Reads a key. Returns an empty list if the key is not usable. The result contains only the public
- * members of the key, and leaves out `alg`. As in kube-apiserver, an RSA key can therefore verify
- * every RSA algorithm that is allowed.
+ * Reads a key. Returns a list with the key, or an empty list if the key is not usable. The returned
+ * key has only the public members, without `alg`. As in kube-apiserver, an RSA key can therefore
+ * verify every RSA algorithm that is allowed.
  */
 function readKey(key: Fields): IssuerKey[] {
   const [kid, use] = [textOf(key['kid']), textOf(key['use'])]
