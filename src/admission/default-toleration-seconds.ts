@@ -1,6 +1,7 @@
 /**
- * Makes pods tolerate a node that is not ready or unreachable for a few minutes, unless the pods
- * have their own tolerations for these taints.
+ * Adds tolerations to pods, so that they can stay for a few minutes on a node that is unreachable
+ * or not ready. A pod that has its own toleration for the taint of such a node keeps this
+ * toleration.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import type { TolerationSeconds } from '../config/admission.ts'

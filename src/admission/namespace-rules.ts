@@ -9,8 +9,7 @@ import type { Objects, ResourceId } from '../api/object-access.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 
 /**
- * Time for which the server remembers that a namespace has no object of the kind, as in
- * kube-apiserver.
+ * How long the server remembers that a namespace has no object of the kind, as in kube-apiserver.
  */
 const NONE_MS = 30_000
 /**

@@ -35,7 +35,7 @@ const VALUES_PER_STEP = 64
 const CHARACTERS_PER_STEP = 4096
 
 /**
- * Maximum length of a string with escapes that is read at once. Longer strings with escapes are
+ * Maximum length of a string with escapes that is read in one step. Longer strings with escapes are
  * read in parts.
  */
 const LONG_STRING_CHARACTERS = 65_536

@@ -64,7 +64,7 @@ export const itemsOf = (list: Json | undefined): readonly Fields[] =>
 export const textsOf = (list: Json | undefined): readonly string[] =>
   Array.isArray(list) ? mapped(list, textOf) : []
 
-/** Maximum length of a list that is mapped at once. Longer lists can be mapped in parts. */
+/** Maximum length of a list that is mapped in one step. Longer lists can be mapped in parts. */
 const SHORT_LIST_ITEMS = 1000
 
 const mapped = <T>(list: readonly Json[], map: (item: Json) => T): T[] =>

@@ -27,7 +27,7 @@ import {
 import { type LimitedResource, readLimitedResources } from './files/resource-quota.ts'
 import { readWebhookUsers } from './files/webhook-admission.ts'
 
-/** Time for which pods tolerate nodes that are not ready or unreachable, by default. */
+/** How long pods tolerate, by default, that their node is unreachable or is not ready. */
 export type TolerationSeconds = { readonly notReady: number; readonly unreachable: number }
 
 /** The configurations of all plugins. A plugin that does not run has its default configuration. */

@@ -117,8 +117,8 @@ function readAnonymous(
 }
 
 /**
- * Time for which successful token authentications are cached, for every authenticator. The value is
- * that of kube-apiserver.
+ * How long successful token authentications are cached, for every authenticator. The value is that
+ * of kube-apiserver.
  */
 const TOKEN_CACHE_MS = 10_000
 

@@ -96,7 +96,7 @@ export type ConnectionConfig = ServingConfig & {
   readonly streamsPerConnectionMax: number | null
   /** Value of the Strict-Transport-Security header. If null, the header is not sent. */
   readonly strictTransportSecurity: string | null
-  /** Time for which connections are still accepted after the server is asked to stop. */
+  /** How long connections are still accepted after the server is asked to stop. */
   readonly stopDelayMs: number
   /** Period over which watches are closed when the server stops. */
   readonly watchGraceMs: number

@@ -62,7 +62,10 @@ export class NamesInUse {
     for (const [key] of wishesOf(claim)) deleteFrom(this.#wishes, key, owner)
   }
 
-  /** Whether the name is taken for a definition that requests it at this revision. */
+  /**
+   * Whether another definition has the name, or requested it at an earlier revision and can get it.
+   * `revision` is the revision at which `owner` requested the name.
+   */
   isTaken(owner: string, key: string, revision: number): boolean {
     if (this.#hasOther(owner, key)) return true
     for (const [other, wish] of this.#wishes.get(key) ?? []) {

@@ -138,8 +138,8 @@ export class RolesInformer implements AsyncDisposable {
 }
 
 /**
- * Maximum number of rules, entries of rules, and subjects that are read at once. Larger roles and
- * bindings are read in steps.
+ * Maximum number of rules, entries of rules, and subjects that are read in one step. Larger roles
+ * and bindings are read in several steps.
  */
 const ENTRIES_MAX = 1024
 

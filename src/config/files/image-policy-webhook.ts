@@ -13,7 +13,7 @@ import { imagePolicyType } from './schemes.ts'
 
 export type ImagePolicyWebhook = {
   readonly kubeconfig: ClientConfig
-  /** Time for which responses that allow a pod are cached. 0 disables the cache. */
+  /** How long responses that allow a pod are cached. 0 disables the cache. */
   readonly allowTtlMs: number
   readonly denyTtlMs: number
   /** Delay before the first retry. 0 means no delay. */

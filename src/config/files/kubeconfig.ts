@@ -132,7 +132,7 @@ function clientOf(cluster: Fields, user: Fields, origin: Origin): ClientConfig |
   const proxy = readProxyUrl(textOf(cluster['proxy-url']), origin.path)
   if ('fault' in proxy) return proxy
   const { server, isTls } = url
-  // client-go does not send or validate credentials if the server does not use TLS.
+  // If the server does not use TLS, client-go neither sends nor validates credentials.
   const identity = isTls ? identityOf(user, origin) : nobody
   if ('fault' in identity) return identity
   const authority = isTls ? authorityOf(cluster) : { text: '' }

@@ -1,4 +1,4 @@
-/** Deletes the content of a namespace, to the extent that this is currently possible. */
+/** Deletes as many objects of a namespace as is currently possible. */
 import { fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'

@@ -70,9 +70,9 @@ export async function scan(path: string): Promise<Scan> {
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 /**
- * Returns the size and the modification time of a file. Returns undefined if the file was removed in the meantime, or is
- * not a regular file. `root` is the real path of the folder that links must not leave, if there is
- * one.
+ * Returns the size and the modification time of a file. Returns undefined if the file was removed
+ * in the meantime, or is not a regular file. `root` is the real path of the folder that links must
+ * not leave, if there is one.
  */
 async function toScannedFile(
   path: string,

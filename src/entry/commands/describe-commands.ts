@@ -28,7 +28,7 @@ export async function describeCommands(
         name,
         summary,
         help: name === 'help' ? { ...own, arguments: wordsOf(shown) } : own,
-        // The flags of the command itself replace those with the same name.
+        // The command's own flags replace inherited flags with the same name.
         flags: new Map([...inherited, ...flagsOf(own), ...Object.entries(helpFlag)]),
       }
     }),

@@ -63,8 +63,8 @@ async function runCommand(
   { cluster, signals, parts }: RunContext,
 ): Promise<number | NodeJS.Signals | StartFault> {
   const kubeconfig = cluster.kubeconfigFile()
-  // The command may print at once, and a reader of its output may then kill this process. The guard
-  // is therefore started first.
+  // The command may print immediately, and a reader of its output may then kill this process. The
+  // guard is therefore started first.
   const guard = startGuard(dirname(kubeconfig))
   const child = spawn(program, args, {
     stdio: 'inherit',

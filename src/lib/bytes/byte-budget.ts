@@ -9,7 +9,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 /** The client for which bytes are reserved. */
 export type Holder = { readonly name: string; readonly isExempt: boolean }
 
-/** The holder for requests whose client is not known yet. */
+/** The holder of reservations for requests whose client is not known yet. */
 export const unknownHolder: Holder = { name: '', isExempt: false }
 
 /**

@@ -1,8 +1,9 @@
 /**
  * Runs a program with the code that V8 compiled in an earlier run. Node's compile cache contains
  * only code that is compiled before a program runs. It does not contain functions that are compiled
- * when they are first called, of which there are two thousand until a server is ready. To avoid
- * compiling them again at each start, the code is saved after the program has run for a while.
+ * when they are first called. About two thousand functions are compiled in this way until a server
+ * is ready. To avoid compiling them again at each start, the code is saved after the program has
+ * run for a while.
  */
 import {
   closeSync,

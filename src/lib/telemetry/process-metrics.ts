@@ -147,8 +147,8 @@ function createTicks(metrics: Metrics, log: Log): Ticks {
 }
 
 /**
- * Measures the delay between the time for which a timer is scheduled and the time at which it
- * fires. A new request waits about as long before it is processed.
+ * Measures the delay between the scheduled time of a timer and the time at which the timer fires. A
+ * new request waits about as long before it is processed.
  */
 function measureLag(metrics: Metrics, { monotonicMs }: Clock, onProbe: () => void): () => void {
   const lag = metrics.histogram(

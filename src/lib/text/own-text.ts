@@ -5,8 +5,8 @@
 const SLICE_CHARACTERS_MIN = 13
 
 /**
- * Returns a copy of a string that may be a view. Use it for strings that are kept longer than the
- * strings of which they are a part.
+ * Returns a copy of a string that may be a view. Use it for a string that is kept longer than the
+ * whole string of which it is a part.
  */
 export const ownText = (text: string): string =>
   text.length < SLICE_CHARACTERS_MIN ? text : Buffer.from(text).toString()

@@ -318,7 +318,7 @@ function heldBytes(response: ApiResponse, { path, rawQuery, largeHeadBytes }: Ex
   return bytes <= SHORT_BODY_BYTES_MAX ? 0 : bytes
 }
 
-/** Returns the error that is sent instead of a response for which there is not enough memory. */
+/** Returns the error that is sent if there is not enough memory for the response. */
 function withoutRoom(response: ApiResponse): ApiResponse {
   if ('frames' in response) response.frames.close()
   else if ('stream' in response) void leave(response.stream)

@@ -54,8 +54,8 @@ export class FrameReader {
   #prefaceBytes = 0
   #isEmitting = false
   /**
-   * The bytes of an incomplete frame. The buffer has the length of the frame, as far as it is
-   * known.
+   * The bytes of an incomplete frame. If the length of the frame is already known, the buffer has
+   * this length.
    */
   #begun: Buffer = none
   #begunBytes = 0

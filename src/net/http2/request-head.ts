@@ -10,7 +10,7 @@ export type RequestHead = {
   readonly method: string
   /** The path and the query, as they were sent. */
   readonly target: string
-  /** Frozen, because requests with the same headers share them. */
+  /** The headers. They are frozen, because requests with the same headers share them. */
   readonly headers: IncomingHttpHeaders
   /** The value of content-length, or -1 if there is none. */
   readonly contentLength: number

@@ -162,7 +162,8 @@ export class NodeGraphInformer implements AsyncDisposable {
 }
 
 /**
- * Maximum number of names in a pod that are read at once. A pod with more names is read in steps.
+ * Maximum number of names in a pod that are read in one step. A pod with more names is read in
+ * several steps.
  */
 const NAMES_MAX = 1024
 
