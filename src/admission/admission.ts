@@ -75,7 +75,7 @@ export interface Plugin {
  * time, because they may have to react to the change.
  */
 export class Rounds {
-  /** Whether the plugins run for the second time. */
+  /** Whether the mutating plugins are running for the second time. */
   isSecond = false
   /**
    * Whether a second round is needed. Set by a plugin that changed an object that other plugins

@@ -104,7 +104,10 @@ export function readAdmissionFiles(
 
 type PluginFile<T> = {
   readonly of: (bytes: Buffer) => FileRead<T>
-  /** The reason why the plugin cannot run without a configuration. */
+  /**
+   * The error if the configuration is missing. Absent if the plugin can run without a
+   * configuration.
+   */
   readonly absent?: string
 }
 

@@ -41,7 +41,7 @@ export type AuthenticationConfig = {
  */
 export type AuthenticationFile = {
   readonly path: string
-  /** The file content that is currently in use. */
+  /** The content of the file whose configuration is currently in use. */
   readonly bytes: Buffer
   /**
    * The configuration in the file, without the flags. When the file is reloaded, `anonymous` must

@@ -45,7 +45,7 @@ export type AuthorizationConfig = {
  */
 export type AuthorizationFile = {
   readonly path: string
-  /** The file content that is currently in use. */
+  /** The content of the file whose configuration is currently in use. */
   readonly bytes: Buffer
   readonly initial: AuthorizationConfiguration
 }

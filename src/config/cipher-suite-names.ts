@@ -33,5 +33,5 @@ export const tls12: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
 }
 
-/** The names of all suites that the flag accepts. */
+/** The names of all suites that `--tls-cipher-suites` accepts. */
 export const cipherSuites: readonly string[] = [...tls13, ...Object.keys(tls12)]

@@ -65,7 +65,7 @@ export async function ensureRoles(
 
 type Caller = { readonly handle: Handler; readonly signal: AbortSignal }
 
-/** Whether it is probable that no object of the policy exists. */
+/** Whether the cluster is probably new, so that none of the default roles and bindings exist. */
 async function isNewCluster(
   { handle, signal }: Caller,
   [first]: readonly PolicyObject[],

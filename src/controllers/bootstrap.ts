@@ -70,7 +70,7 @@ export class Bootstrap implements AsyncDisposable {
   async #repeat(ensure: () => Promise<boolean>): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted && !(await ensure())) {
-      // The promise rejects only when the server stops, which the loop condition checks.
+      // `sleep` rejects only when the server stops, which the loop condition checks.
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
     }
   }

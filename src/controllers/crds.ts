@@ -205,7 +205,7 @@ export class CrdController implements AsyncDisposable {
             error: String(error),
           })
       }
-      // The promise rejects only when the server stops, which the loop condition checks.
+      // `sleep` rejects only when the server stops, which the loop condition checks.
       await sleep(this.#options.timers ?? systemTimers, WATCH_RETRY_MS, signal).catch(
         () => undefined,
       )

@@ -156,8 +156,7 @@ function resultOf(
   audiences: readonly string[],
   { served }: TokenWebhookOptions,
 ): TokenResult {
-  // limit: `audiences` has at most AUDIENCES_MAX entries or is the short list of the server, so
-  // each search is short.
+  // limit: a list has at most AUDIENCES_MAX audiences, or is the short list of the server.
   const shared = (reported.length === 0 ? served : reported).filter((audience) =>
     audiences.includes(audience),
   )

@@ -28,7 +28,10 @@ export type UnmatchedPolicy = {
 export type UnmatchedWebhook = Omit<UnmatchedPolicy, 'policy'> & {
   readonly webhook: string
   readonly type: 'admit' | 'validating'
-  /** Whether the webhook is skipped. If false, an error in a condition rejects the request. */
+  /**
+   * Whether the webhook is skipped. If it is not skipped, an error in a condition rejects the
+   * request.
+   */
   readonly isExcluded: boolean
 }
 

@@ -57,7 +57,7 @@ export type AuthenticationOptions = {
   readonly hasAnonymousFlag?: boolean
 }
 
-/** Reads the file at startup. */
+/** Reads the file of `--authentication-config` at startup. */
 export function readAuthenticationConfiguration(
   bytes: Buffer,
   { disallowedIssuers, ...options }: AuthenticationOptions,

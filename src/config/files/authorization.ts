@@ -50,7 +50,7 @@ export type AuthorizationConfiguration = {
   readonly authorizers: readonly AuthorizerConfiguration[]
 }
 
-/** Reads the file at startup. */
+/** Reads the file of `--authorization-config` at startup. */
 export const readAuthorizationConfiguration = (
   bytes: Buffer,
   gates: Gates,

@@ -50,7 +50,8 @@ export class Sources {
         (resource.group === '' || resource.group === 'events.k8s.io')
       )
         continue
-      // Requests for this group version are sent to the remote server, which has other objects.
+      // If a remote server serves this group version, requests are sent to that server, so the
+      // objects of this server are not watched.
       if (remote.versions.has(apiVersionOf(resource))) continue
       const source = new LocalSource(resource, accessOf(resource))
       byId.set(idOf(resource), source)

@@ -128,7 +128,7 @@ export class Duplex implements AnswerListener {
 
   #status: GrpcError | 'ok' | undefined
 
-  /** Records the status. `onEnd` is called when the stream closes. */
+  /** Records the gRPC status of the call. `onEnd` is called when the stream closes. */
   onTrailers(fields: readonly HeaderField[]): void {
     this.#status = this.#connection.statusFailure(fields) ?? 'ok'
   }
