@@ -5,8 +5,8 @@
  *
  * A decision can be based on a cached object, which may be outdated. A write based on cached state
  * is final only if its comparison succeeds. If the decision function throws an error or decides
- * that nothing changes, it runs again with the state from the database, and only the second result
- * is returned.
+ * that nothing changes, it runs again with the state from the database. Only the second result is
+ * returned.
  */
 import { systemClock } from '../lib/time/clock.ts'
 import { Deque } from '../lib/collections/deque.ts'
@@ -276,8 +276,8 @@ export class Store {
    * Changes one key according to a decision on its current state, which is undefined if the key
    * does not exist. `decide` may be called several times, each time with a different state. If it
    * throws, the error is rethrown only if it was thrown for the latest state. Rejects with
-   * 'missing' if the decision is to delete a key that does not exist, and with 'conflict' if other
-   * writers were faster too many times.
+   * 'missing' if the decision is to delete a key that does not exist. Rejects with 'conflict' if
+   * other writers were faster too many times.
    */
   async update<T>(
     key: Key,

@@ -50,7 +50,7 @@ export class FieldSetCache {
 
   /**
    * Caches a text and its set, so that they are shared. Neither the text nor an element of the set
-   * may be a slice of a larger string, because the cache would retain that string in memory.
+   * may be a slice of a larger string. Otherwise the cache would retain that string in memory.
    */
   add(text: string, set: FieldSet): void {
     if (this.#sets.has(text)) return

@@ -1,7 +1,7 @@
 /**
- * Path elements of field sets, in the notation of FieldsV1: `f:name` is a field or a map key,
- * `k:{"name":"a"}` is a list item identified by its keys, `v:"a"` is an item of a set identified by
- * its value, and `i:3` is a list item identified by its index.
+ * Path elements of field sets, in the notation of FieldsV1. `f:name` is a field or a map key.
+ * `k:{"name":"a"}` is a list item identified by its keys. `v:"a"` is an item of a set identified by
+ * its value. `i:3` is a list item identified by its index.
  */
 import { cutText } from '../../lib/text/cut-text.ts'
 import { JsonSyntaxError } from '../../api/json-scanner.ts'

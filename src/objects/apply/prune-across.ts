@@ -1,7 +1,7 @@
 /**
  * Prunes an object whose managers use different versions. The fields that the applier owned are
  * removed in the version in which it applied them. Then the object is converted to each other
- * version, to add back the fields that are owned in that version or that the conversion always
+ * version. This adds back the fields that are owned in that version or that the conversion always
  * sets.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'

@@ -13,8 +13,8 @@ import { isEmptyMap } from './value.ts'
 /**
  * Prunes a value. `before` contains the fields that the applier owned. `owned` contains the fields
  * that all managers own now, including the applier. A struct or list in `before` is removed
- * entirely if no field in it is owned, even if it contains defaults that never had an owner. A map
- * or list that becomes empty becomes null.
+ * entirely if no field in it is owned. This also applies if it contains defaults that never had an
+ * owner. A map or list that becomes empty becomes null.
  */
 export function prune(value: Json, type: MergeType, sets: PruneSets): Json {
   if (sets.before.children.size === 0 || isLeaf(value, type)) return value

@@ -1,7 +1,7 @@
 /**
  * Estimates the worst-case cost of an expression from the size bounds of its declared types. The
- * size of a value is known if it is a literal, if it is reached from a variable through fields,
- * items and map values, or if a function estimates the size of its result.
+ * size of a value is known in three cases: it is a literal, it is reached from a variable through
+ * fields, items and map values, or a function estimates the size of its result.
  */
 import type { Call, Comprehension, Expr, Select } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -13,9 +13,9 @@ import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 
 /**
- * Estimates the cost of an expression. `root` is used as the type of every variable, because
- * kube-apiserver looks up the fields and indexes of a path such as `self.a[0]` in it, but ignores
- * the name of the variable.
+ * Estimates the cost of an expression. `root` is used as the type of every variable. The reason is
+ * that kube-apiserver looks up the fields and indexes of a path such as `self.a[0]` in it, but
+ * ignores the name of the variable.
  */
 export const estimateCost = (checked: CheckedExpression, root: Type, slice: Slice): Turns<Range> =>
   new Estimator(checked, root, slice).cost(checked.expr)

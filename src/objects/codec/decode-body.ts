@@ -262,7 +262,7 @@ function readBody(body: Body, expected: Expected): Decoding & { readonly head: H
 
 /**
  * Decodes the JSON of an object. A number that is out of range is an error in the object rather
- * than in the syntax, so it is reported after the kind is validated.
+ * than in the syntax. Therefore it is reported after the kind is validated.
  */
 function decodeObjectText(text: string, { shape }: Expected): Decoding {
   try {

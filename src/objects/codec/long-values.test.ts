@@ -1,6 +1,6 @@
 /**
- * Tests that long strings and deeply nested values are read and printed in short ticks of the event
- * loop, and that the total time is proportional to their length.
+ * Tests that long strings and deeply nested values are read and printed without blocking the event
+ * loop for long. Also tests that the total time is proportional to their length.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -291,9 +291,9 @@ function decodeCustom(
 }
 
 /**
- * Whether the metadata contains empty fields. If an apply in the stored version leaves empty
- * metadata fields in a custom object, kube-apiserver stores them and drops them when it decodes the
- * object. All other writes of custom kinds decode the metadata first.
+ * Whether the metadata contains empty fields. An apply in the stored version can leave empty
+ * metadata fields in a custom object. kube-apiserver stores these fields, and drops them when it
+ * decodes the object. All other writes of custom kinds decode the metadata first.
  */
 export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean =>
   Object.values(metadata).some(isEmpty)

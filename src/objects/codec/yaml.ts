@@ -1,7 +1,7 @@
 /**
- * Converts YAML bodies to JSON. Small bodies are converted on the main thread. Large bodies are
- * converted on a worker thread, which is started for the first one, because they would block the
- * event loop (2.5 MB take a tenth of a second).
+ * Converts YAML bodies to JSON. Small bodies are converted on the main thread. Large bodies would
+ * block the event loop (2.5 MB take a tenth of a second). They are converted on a worker thread,
+ * which is started for the first of them.
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests, yamlTooLarge } from '../../api/errors.ts'
@@ -89,8 +89,8 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   /**
-   * Converts a YAML body. Rejects with a `YamlError` if the body is not valid YAML, with
-   * TooManyRequests if too many large bodies are waiting, or with RequestEntityTooLarge if the
+   * Converts a YAML body. Rejects with a `YamlError` if the body is not valid YAML, and with
+   * TooManyRequests if too many large bodies are waiting. Rejects with RequestEntityTooLarge if the
    * conversion needs too much memory.
    */
   async convert(bytes: Buffer): Promise<ConvertedYaml> {

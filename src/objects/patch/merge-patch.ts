@@ -36,10 +36,10 @@ function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
 }
 
 /**
- * Removes null members from a value that is added as a whole, because there are no members that
- * they could remove. Null items of lists are kept, so that the indexes of other items do not
- * change. Even a patch of a few kilobytes can be nested so deeply that this takes a long time,
- * because each value is read again as a part of all its ancestors.
+ * Removes null members from a value that is added as a whole, because nothing exists that they
+ * could remove. Null items of lists are kept, so that the indexes of other items do not change.
+ * Each value is read again as a part of all its ancestors. Therefore this can take a long time for
+ * a patch of a few kilobytes that is nested deeply.
  */
 function* withoutNulls(root: JsonNode): Steps<JsonNode> {
   /**

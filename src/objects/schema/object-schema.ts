@@ -93,8 +93,9 @@ export type Scheme = {
 }
 
 /**
- * A kind of the scheme: its name, such as `v1.Secret`, the internal type to which all its versions
- * are converted, such as `core.Secret`, and its schema, if it is in the catalogue.
+ * A kind of the scheme. `goName` is its name, such as `v1.Secret`. `hubName` is the internal type
+ * to which all its versions are converted, such as `core.Secret`. The schema is set if the kind is
+ * in the catalogue.
  */
 export type RegisteredKind = {
   readonly goName: string

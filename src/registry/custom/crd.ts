@@ -107,8 +107,8 @@ export function readCrd(object: KubeObject, again: () => KubeObject = () => obje
 
 /**
  * Whether a CRD has the condition Terminating. As in kube-apiserver, the condition is no longer
- * true when the objects of the CRD have been deleted, even if another finalizer still prevents the
- * removal of the CRD.
+ * true when the objects of the CRD have been deleted. This is the case even if another finalizer
+ * still prevents the removal of the CRD.
  */
 export const isTerminatingCrd = (crd: KubeObject): boolean =>
   itemsOf(fieldsOf(crd['status'])['conditions']).some(

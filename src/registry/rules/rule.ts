@@ -10,7 +10,10 @@ import { defaultGates, type Gates } from '../../api/gates.ts'
 import { fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { isDivided } from '../../lib/scheduling/parts.ts'
 
-/** Context that a rule receives in addition to the value. Related rules extend it. */
+/**
+ * Context that a rule receives in addition to the value. Groups of rules, such as those for parts
+ * of a Pod, extend it with further fields.
+ */
 export type Check = { readonly faults: FieldFault[]; readonly gates: Gates }
 
 export type Rule<C extends Check = Check> = (

@@ -72,7 +72,7 @@ function urlFault(url: string): string | undefined {
 
 /**
  * Validates a reference to a Service. As in kube-apiserver, the error for a missing namespace has
- * the path of the name, and the error for a missing name has the path of the namespace.
+ * the path of the name. The error for a missing name has the path of the namespace.
  */
 function validateService(
   { name, namespace, path: urlPath, port }: Fields,

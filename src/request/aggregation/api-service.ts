@@ -20,7 +20,7 @@ export type ApiService = {
   readonly versionPriority: number
   /** The remote server for the group and version. Undefined if this server serves them. */
   readonly remote: RemoteSpec | undefined
-  /** Whether its Available condition is True. */
+  /** Whether the Available condition of the APIService is True. */
   readonly isAvailable: boolean
   /** The Available condition. Undefined if it is absent. */
   readonly condition: Condition | undefined

@@ -1,7 +1,8 @@
 /**
  * Keeps the Available condition of APIServices up to date. A remote server is checked when its
- * APIService, Service or endpoints change, and every 30 seconds, because the network between the
- * servers can fail without such a change. An APIService of this server is always available.
+ * APIService, Service or endpoints change. It is also checked every 30 seconds, because the network
+ * between the servers can fail without such a change. An APIService of this server is always
+ * available.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import { objectOf, request } from '../../api/own-request.ts'

@@ -21,7 +21,7 @@ export class AvailabilityMetrics {
     })
   }
 
-  /** Records the result of a check. */
+  /** Records the result of an availability check. */
   seen(name: string, { status }: Condition): void {
     this.#unavailable.with(name).value = status === 'True' ? 0 : 1
   }

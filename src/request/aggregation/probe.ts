@@ -13,8 +13,8 @@ import { aggregatorUser } from './document.ts'
 import { identityHeaders } from './identity.ts'
 
 /**
- * Number of concurrent probes. The server counts as available if one of them succeeds, because a
- * Service can have endpoints that are no longer reachable in addition to working ones.
+ * Number of concurrent probes. The server counts as available if one of them succeeds. A Service
+ * can have endpoints that are no longer reachable in addition to working ones.
  */
 const PROBES = 5
 /** Timeout for the whole response. */

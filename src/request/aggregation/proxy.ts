@@ -55,8 +55,8 @@ export type ProxyOptions = {
 export type ProxiedRequest = { readonly http: ApiRequest; readonly context: RequestContext }
 
 /**
- * Forwards a request to the remote server for its group and version. `name` selects the server of
- * an APIService regardless of the path.
+ * Forwards a request to the remote server for its group and version. If `name` is given, the
+ * request is forwarded to the server of the APIService with this name, regardless of the path.
  */
 export type Proxy = (request: ProxiedRequest, name?: string) => Promise<ApiResponse>
 
@@ -109,8 +109,8 @@ async function resolved(remote: Remote): Promise<Address> {
   try {
     return await remote.resolve()
   } catch (error) {
-    // As in kube-apiserver, the response does not say why the Service cannot be resolved, because
-    // not every user is allowed to read the Services of a cluster.
+    // As in kube-apiserver, the response does not say why the Service cannot be resolved. Not every
+    // user is allowed to read the Services of a cluster.
     throw error instanceof UnresolvedService ? new RemoteUnavailable(error) : error
   }
 }

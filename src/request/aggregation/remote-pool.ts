@@ -93,8 +93,8 @@ export class RemotePool {
         return await sendHttp2(sent, this.#authority, { session, blocks })
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
-        // Send a request again only if its body has not been read, because the body can be read
-        // only once, and only if it cannot have been executed.
+        // Send a request again only if it cannot have been executed, and if its body has not been
+        // read. The body can be read only once.
         const isRepeatable =
           !hasBegun && (isReplayable(request) || error instanceof UnprocessedCall)
         if (!isRepeatable || sends === SENDS_MAX) throw new Error('EOF', { cause: error })

@@ -53,8 +53,8 @@ const SPARES_MAX = 4
 const GATHERED_TURNS_MIN = 3
 const GATHERED_TURNS_MAX = 8
 /**
- * Maximum time that an event for which no request waits is delayed, so that it can be written
- * together with an event for which a request waits.
+ * Maximum delay of an event for which no request waits. Because of the delay, the event can be
+ * written together with an event for which a request waits.
  */
 const LINGER_MS = 20
 

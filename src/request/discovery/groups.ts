@@ -108,8 +108,8 @@ function storageVersionHash({ group, version, kind, versions }: Resource): strin
 }
 
 /**
- * Converts an apiVersion of the core group, such as `v1`, to the form `/v1`, because the input of
- * the hash always contains a slash after the group.
+ * Converts an apiVersion of the core group, such as `v1`, to the form `/v1`. The input of the hash
+ * always contains a slash after the group.
  */
 const withGroup = (apiVersion: string): string =>
   apiVersion.includes('/') ? apiVersion : `/${apiVersion}`

@@ -46,9 +46,9 @@ export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Returns the impersonated user. Fails with Forbidden if the caller lacks a permission, with
- * BadRequest if a header is too long, and with a TextError if the headers contain other parts of an
- * identity but no user name.
+ * Returns the impersonated user. Fails with Forbidden if the caller lacks a permission, and with
+ * BadRequest if a header is too long. Fails with a TextError if the headers contain other parts of
+ * an identity but no user name.
  */
 export async function impersonate(
   request: ApiRequest,

@@ -1,7 +1,7 @@
 /**
- * The router: maps path segments and method to a resource and a verb. As in kube-apiserver, it
- * checks first whether the path exists, then whether the path supports the method, and then whether
- * the names in the path are valid.
+ * The router: maps path segments and method to a resource and a verb. It makes three checks in the
+ * same order as kube-apiserver: whether the path exists, whether the path supports the method, and
+ * whether the names in the path are valid.
  */
 import type { ResourceInfo } from '../../api/context.ts'
 import {

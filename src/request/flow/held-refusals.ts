@@ -3,8 +3,8 @@
  *
  * Some clients retry immediately and ignore `Retry-After`. On a single thread, rejecting them can
  * take more time than serving all other clients. With a thousand connections, such a client would
- * fully occupy the event loop. Therefore, if a flow is rejected repeatedly, the responses are
- * delayed, so that the flow retries at most once per second on each of its connections.
+ * fully occupy the event loop. Therefore, the responses to a flow that is rejected repeatedly are
+ * delayed. The flow can then retry at most once per second on each of its connections.
  */
 import { boundedKey } from '../../lib/text/bounded-texts.ts'
 import { ownText } from '../../lib/text/own-text.ts'

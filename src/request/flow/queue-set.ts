@@ -346,8 +346,8 @@ export class QueueSet {
     this.#recordDispatch(queue)
     this.#leaveQueue(request, queue)
     const { initialSeats, finalSeats, lingerMs } = request.work
-    // If the priority level has too few seats for the request, it holds fewer seats for a longer
-    // time, so that the total work is the same.
+    // If the priority level has too few seats for the request, the request holds fewer seats for a
+    // longer time. The total work stays the same.
     if (finalSeats > seats)
       request.work = {
         initialSeats,

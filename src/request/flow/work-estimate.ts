@@ -1,7 +1,7 @@
 /**
  * Estimates how many seats a request needs, and for how long after its response. A list needs one
  * seat for every hundred objects that it reads. A write needs one seat for every 256 KB that it
- * sends, and holds its seats a little longer if it has to notify many watches.
+ * sends. It holds its seats a little longer if it has to notify many watches.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import type { FlowSeries } from './flow-schema-metrics.ts'

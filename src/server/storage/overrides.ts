@@ -107,7 +107,8 @@ export const otherEtcds = ({ storage }: Config): number =>
 
 /**
  * Whether an override takes effect. As in kube-apiserver, Events of the group events.k8s.io are
- * stored with the Events of the core group, so the override of the core group applies to them.
+ * stored with the Events of the core group. Therefore the override of the core group applies to
+ * them.
  */
 const isStored = ({ group }: { readonly group: string }): boolean => group !== 'events.k8s.io'
 

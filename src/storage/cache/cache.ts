@@ -30,20 +30,20 @@ import { DecodedObjects } from './decoded-objects.ts'
 import { Slabs } from './slabs.ts'
 
 /**
- * Budget for recent events. It is enough for watches that resume and lists that continue within 80
- * seconds. Later requests read the history of the database.
+ * Memory budget for recent events. It is enough for watches that resume and lists that continue
+ * within 80 seconds. Later requests read the history of the database.
  */
 const PAST_BYTES = 24 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20
 /**
- * Budget for events that are read from the history of the database for watches that resume from an
- * older revision. It is twice the maximum size of one history.
+ * Memory budget for events that are read from the history of the database, for watches that resume
+ * from an older revision. It is twice the maximum size of one history.
  */
 const HISTORIES_BYTES = 64 << 20
 /**
- * Budget for encodings of objects in addition to their JSON for clients. It has room for about ten
- * thousand objects in protobuf, or a few thousand objects in two other encodings.
+ * Memory budget for encodings of objects in addition to their JSON for clients. It has room for
+ * about ten thousand objects in protobuf, or a few thousand objects in two other encodings.
  */
 const MEMO_BYTES = 24 << 20
 const usualBytes = {
@@ -302,8 +302,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Creates a temporary item from a decoded object that the cache does not contain in this form,
-   * such as a converted object or one that is not stored. `print` encodes the object.
+   * Creates a temporary item from a decoded object that the cache does not contain in this form.
+   * Examples are converted objects, and objects that are not stored. `print` encodes the object.
    */
   looseItem(key: ItemKey, object: KubeObject, print: ObjectCodec['print']): Item {
     const { slabs } = this.#shared

@@ -134,8 +134,7 @@ export class LateFrames {
 
 /**
  * An event whose frame is encoded when it is first requested. This is a class, because there is one
- * instance per watcher and event, and an object with its own closure would take three times the
- * memory.
+ * instance per watcher and event. An object with its own closure would take three times the memory.
  */
 class LazyObjectEvent implements ObjectEvent {
   readonly type: ChangeType

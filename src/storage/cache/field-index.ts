@@ -33,8 +33,8 @@ const EVENTS_AT_ONCE = 500
 const DECODE_EVENTS = 20
 /**
  * An index is used in any case if it finds at most this many keys. With more keys, it is used only
- * if it finds at most half of all objects, because looking up an object by key takes about twice as
- * long as matching it in a scan.
+ * if it finds at most half of all objects. Looking up an object by key takes about twice as long as
+ * matching it in a scan.
  */
 const FEW = 100
 /**

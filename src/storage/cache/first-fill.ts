@@ -14,8 +14,8 @@ import type { KeyRange } from '../keys.ts'
  */
 const LANES = 4
 /**
- * If cached objects use more memory than this, no more resources are loaded, so that a server does
- * not need more memory to start than to serve.
+ * If cached objects use more memory than this, no more resources are loaded. Thus a server does not
+ * need more memory to start than to serve.
  */
 const BYTES_MAX = 256 << 20
 /**

@@ -29,7 +29,7 @@ const READ_BYTES = 16 << 10
 const EVENT_BYTES = 400
 /**
  * Maximum number of concurrent history reads per client. A client that resumes its watches of all
- * kinds at once needs one read per kind, and even large clusters have only about a hundred kinds. A
+ * kinds at once needs one read per kind. Even large clusters have only about a hundred kinds. A
  * client that needs more is resuming the same kind from many revisions.
  */
 const CLIENT_READS_MAX = 256
@@ -119,8 +119,8 @@ export type HistoryQuery = {
 }
 
 /**
- * Reads the events after a revision. Rejects with 'compacted' if they are no longer available or
- * too many, and with 'busy' if the budget or the limit of the client is exhausted.
+ * Reads the events after a revision. Rejects with 'compacted' if the events are no longer available
+ * or are too many. Rejects with 'busy' if the budget or the limit of the client is exhausted.
  */
 export function readHistory(
   engine: Pick<Engine, 'openFeed'>,

@@ -34,8 +34,8 @@ export class MemoizedBytes<K extends WeakKey> {
 }
 
 /**
- * Memory for memoized bytes. They are stored in separate slabs, because a small Buffer would be a
- * slice of a 64 KB pool and would keep the whole pool in memory.
+ * Memory for memoized bytes. They are stored in separate slabs. A small Buffer would be a slice of
+ * a 64 KB pool, and would keep the whole pool in memory.
  */
 export type MemoSpace = { readonly queue: EvictionQueue; readonly slabs: Slabs }
 

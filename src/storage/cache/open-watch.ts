@@ -44,7 +44,7 @@ export type WatchOptions = {
   /**
    * Called with the key of each object that cannot be decrypted, including those that exist at the
    * start. Without this function, a watch that begins with the existing objects is refused if one
-   * of them cannot be decrypted, because its client would assume that the objects are complete.
+   * of them cannot be decrypted. Its client would otherwise assume that the objects are complete.
    */
   readonly onUnreadable?: OnUnreadable
 }

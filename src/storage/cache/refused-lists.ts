@@ -2,7 +2,7 @@
  * Records lists from the database that were recently refused because they would exceed the memory
  * budget for requests. If a client repeats such a list, it is refused before anything is read.
  * Otherwise a few clients that retry without a delay could make the server read and discard large
- * lists over and over, faster than the garbage collector frees their memory.
+ * lists over and over. The garbage collector would then not free their memory fast enough.
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/time/clock.ts'

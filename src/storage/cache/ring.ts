@@ -54,8 +54,8 @@ export class Ring {
   }
 
   /**
-   * Evicts the oldest event. Other events of the same revision may remain, but no watch can resume
-   * from before that revision any more, so no watch delivers only a part of the revision.
+   * Evicts the oldest event. Other events of the same revision may remain. However, no watch can
+   * resume from before that revision any more, so no watch delivers only a part of the revision.
    */
   evict(): void {
     const change = this.#changes.shift()

@@ -4,8 +4,8 @@
  * the object. After many changes, pooled Buffers take 3.9 times the stored bytes, and slabs 1.3
  * times.
  *
- * A slab is append-only. When too little of it is still in use, the bytes in use are copied out,
- * and the slab is left to the garbage collector, which frees it once no reader holds a view of it.
+ * A slab is append-only. When too little of it is still in use, the bytes in use are copied out.
+ * The slab is then left to the garbage collector, which frees it once no reader holds a view of it.
  * Reference counting is therefore not necessary.
  */
 import { assert } from '../../lib/errors.ts'

@@ -90,8 +90,8 @@ export class Waker {
 
 /**
  * Wakes closed watchers, each of which then ends its response. A change of a definition or a gap in
- * the event feed closes all watchers of many resources in the same tick, so none of them is woken
- * in that tick. Never rejects.
+ * the event feed closes all watchers of many resources in the same tick. Therefore none of them is
+ * woken in that tick. Never rejects.
  */
 export async function wakeInSlices(
   watchers: readonly Pick<WaitingWatcher, 'wake'>[],

@@ -46,7 +46,7 @@ export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
 
 /**
  * The state from which a watcher starts. It is created in the same tick of the event loop in which
- * the watcher joins the resource, so that no event is lost or duplicated.
+ * the watcher joins the resource. Thus no event is lost or duplicated.
  */
 export type WatchStart = {
   /** Objects to send in ADDED events. */

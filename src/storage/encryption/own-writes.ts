@@ -17,8 +17,8 @@ const VALUES_MAX = 512
 const VALUE_BYTES_MAX = 16 << 10
 
 /**
- * A recent write. Its buffers are removed when it is taken, because deleting an entry from a Map is
- * slower.
+ * A recent write. When its plaintext is returned, the buffers are removed but the entry stays in
+ * the cache, because deleting an entry is slower.
  */
 type OwnWrite = { sealed: Buffer; plain: Buffer }
 

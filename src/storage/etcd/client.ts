@@ -50,8 +50,8 @@ export type EtcdOptions = {
 }
 
 /**
- * Default timeout of a call. It is longer than etcd's own limit for a proposal (about 7 s), so that
- * a slow call fails with etcd's error and not with the client's timeout.
+ * Default timeout of a call. It is longer than etcd's own limit for a proposal (about 7 s). Thus a
+ * slow call fails with etcd's error and not with the client's timeout.
  */
 const CALL_TIMEOUT_MS = 10_000
 

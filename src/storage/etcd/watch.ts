@@ -1,9 +1,9 @@
 /**
  * Watch streams. One stream carries many watches. The client chooses the ID of each watch.
  *
- * etcd responds to `requestProgress` with one message for the whole stream (watch ID -1), and only
- * if every watch of the stream is synced at that moment. Otherwise etcd never responds to that
- * request, so callers that need a response must repeat the request.
+ * etcd responds to `requestProgress` with one message for the whole stream (watch ID -1). It
+ * responds only if every watch of the stream is synced at that moment. Otherwise it never responds
+ * to that request, so callers that need a response must repeat the request.
  *
  * A stream is not resumed here. Its reader knows the last revision that it has received, and opens
  * another stream from that revision.

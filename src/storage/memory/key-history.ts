@@ -45,8 +45,8 @@ export class KeyHistory {
   /**
    * Drops the versions that are not needed for reads at this revision or later. Returns this
    * history, or a copy if `owner` is not its owner. Returns undefined if no version is left. A
-   * deletion at exactly this revision is retained, so that a watch that has received everything
-   * before it can still get that event (like etcd since 3.5.19).
+   * deletion at exactly this revision is retained (like etcd since 3.5.19). Thus a watch that has
+   * received everything before it can still get that event.
    */
   compacted(revision: Revision, owner: object): KeyHistory | undefined {
     const last = this.#after(revision) - 1

@@ -1,8 +1,8 @@
 /**
  * Runs calls on the thread of the SQLite file, and decides their order. All writes that arrive
- * while a commit is written to disk form the next commit, because a commit with a thousand changes
- * takes as long as a commit with one. Long reads and compactions run in slices, so that writers do
- * not wait until they end.
+ * while a commit is written to disk form the next commit. A commit with a thousand changes takes as
+ * long as a commit with one. Long reads and compactions run in slices, so that writers do not wait
+ * until they end.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { StorageError } from '../errors.ts'

@@ -91,8 +91,8 @@ function validateRulePath(fieldPath: string, schema: Fields, path: string): Fiel
 }
 
 /**
- * Maximum estimated cost of one rule for all values in an object to which it applies, and maximum
- * total cost of all rules of a schema.
+ * Limits of estimated costs: the maximum cost of one rule for all values in an object to which it
+ * applies, and the maximum total cost of all rules of a schema.
  */
 const RULE_COST_MAX = 10_000_000
 const SCHEMA_COST_MAX = 100_000_000

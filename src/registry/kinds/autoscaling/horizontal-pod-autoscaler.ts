@@ -21,7 +21,10 @@ import { autoscalerSpec, autoscalerStatus } from './hpa-rules.ts'
 const CPU_TARGET_PERCENT = 80
 const MIN_REPLICAS = 1
 
-/** Rules of v2, the storage version. v1 converts objects to v2 and applies the same rules. */
+/**
+ * Rules of v2, the storage version. The rules of v1 convert objects to v2 and then apply these
+ * rules.
+ */
 export const autoscalerV2Rules: KindRules = {
   setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
   validate: (object, gates) => faultsOf(autoscalerSpec, object['spec'], 'spec', gates),
@@ -115,8 +118,8 @@ export function toStored(object: KubeObject): KubeObject {
     currentCPUUtilizationPercentage === undefined
       ? []
       : [currentCpuMetric(currentCPUUtilizationPercentage)]
-  // The annotation takes precedence. It contains all current metrics, but the field of v1 contains
-  // only the CPU utilization.
+  // The annotation with the current metrics takes precedence. It contains all of them, but the
+  // field of v1 contains only the CPU utilization.
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),

@@ -5,7 +5,7 @@
  */
 import { type Fields, fieldsOf, isFields, isNumber, present } from '../../../api/object.ts'
 
-/** Which value of a metric is meant: the target (`target`) or the measured value (`current`). */
+/** The value of a metric to convert: the target (`target`) or the measured value (`current`). */
 export type Side = 'target' | 'current'
 
 export function toOldMetric(metric: Fields, side: Side): Fields {

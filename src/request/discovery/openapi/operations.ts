@@ -22,8 +22,8 @@ export type OpenApiOperation = {
 }
 
 /**
- * Request body. `name` is the name of its definition. Its media types are those that the operation
- * consumes.
+ * Request body. `name` is the name of its definition. The body has the media types that the
+ * operation consumes.
  */
 export type RequestBody = { readonly name: string; readonly isRequired: boolean }
 

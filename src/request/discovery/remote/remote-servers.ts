@@ -18,7 +18,7 @@ export type ListedApiService = {
   readonly versionPriority: number
   /** The remote server of the version. Undefined if this server serves the version. */
   readonly remote: { readonly service: ServiceId } | undefined
-  /** Whether its Available condition is True. */
+  /** Whether the Available condition of the APIService is True. */
   readonly isAvailable: boolean
   /**
    * Whether this server creates and deletes the APIService, for a version that it serves itself.

@@ -193,8 +193,8 @@ export class ResourceForms {
 }
 
 /**
- * Returns the value if it is an object. Columns of custom resources can show any field, so numbers
- * must have all of their digits.
+ * Returns a JSON value as an object, or undefined if it is not an object. The value was parsed
+ * without loss of digits, because columns of custom resources can show any number.
  */
 function objectIn(value: Json): KubeObject | undefined {
   const { kind, apiVersion, metadata, ...fields } = fieldsOf(value)

@@ -1,7 +1,7 @@
 /**
  * Memory for frames that only one watch sends: the frames of the objects that exist when the watch
  * begins. The memory is reused for each batch of frames. If each frame had its own memory, the
- * frames of ten thousand objects would take 20 MB, and garbage collection would start during a
+ * frames of ten thousand objects would take 20 MB. Garbage collection would then start during a
  * streaming list.
  */
 

@@ -143,8 +143,8 @@ function* printItems({
     isFirst = false
     if (needed <= chunk.length) used += item.copyListTail(chunk, used)
     else {
-      // Do not copy long items. Otherwise, for each client, a list with long objects would use as
-      // much memory as its longest object.
+      // Do not copy long items. Otherwise, each client of a list with long objects would use as
+      // much memory as the longest of these objects.
       yield [chunk.subarray(0, used), item.listTail()]
       used = 0
     }

@@ -27,8 +27,8 @@ import type { Body } from './representation.ts'
  */
 const STYLED_TIMES_MAX = 10
 /**
- * An object is always sent in the style if its length in the style is at most this number of bytes,
- * regardless of the length of its compact JSON.
+ * An object whose length in the style is at most this number of bytes is always sent in the style.
+ * The length of its compact JSON does not matter.
  */
 const STYLED_BYTES_MIN = 64 << 10
 /**

@@ -1,7 +1,7 @@
 /**
- * Handlers of subresources for which a request is neither a read nor a write of their object, and
- * of kinds that are created only to get a response. Each handler has a file in this folder, and
- * all.ts contains the table of handlers.
+ * Handlers of subresources for which a request is neither a read nor a write of their object. Also
+ * handlers of kinds that are created only to get a response. Each handler has a file in this
+ * folder, and all.ts contains the table of handlers.
  */
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { attributesOf } from '../admission-attributes.ts'

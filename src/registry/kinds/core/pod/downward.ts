@@ -38,8 +38,8 @@ const knownPaths: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the rule for a reference to a field of the Pod. In its path, keys of labels and
- * annotations are in brackets.
+ * Returns the rule for a reference to a field of the Pod. In the path of the field, keys of labels
+ * and annotations are in brackets.
  */
 export function fieldRef(supported: readonly string[]): Rule {
   return (value, path, check) => {

@@ -77,8 +77,8 @@ export function resourceClaimNames(spec: Fields, status: Fields): string[] {
     .filter((name) => name !== '')
 }
 
-// The following functions append to `names` instead of returning new lists, because they run for
-// each event of a Pod, and Pods have long lists of variables.
+// The following functions append to `names` instead of returning new lists. They run for each event
+// of a Pod, and Pods have long lists of variables.
 
 function addName(reference: Json | undefined, field: string, names: string[]): void {
   if (reference === undefined || !isFields(reference)) return
