@@ -12,6 +12,11 @@ export type Gates = {
    * on it.
    */
   readonly release: number
+  /**
+   * The minor version that all servers have at least. New CEL expressions can use only its
+   * libraries. The default is the version before the release.
+   */
+  readonly minCompatibility?: number
   readonly isOn: (name: string) => boolean
 }
 

@@ -1,6 +1,6 @@
 /** Reads `--feature-gates`. Error messages are those of kube-apiserver. */
 import { type Gates, gatesOf, type GateStage, type GateState } from '../api/gates.ts'
-import { defaultMinor } from '../api/releases.ts'
+import { defaultMinor, oldestMinor } from '../api/releases.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { suggestValue } from '../lib/text/suggest.ts'
 import { type Emulation, noEmulation } from './emulation.ts'
@@ -201,7 +201,8 @@ export function parseFeatureGates(
   const isOn = (name: string): boolean =>
     !absentGates.has(name) && (set.get(name) ?? known.get(name)?.isOnByDefault ?? false)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
-  return { gates: { release, isOn, all }, faults, hints, warnings }
+  const minCompatibility = Math.max(oldestMinor, minor - 1)
+  return { gates: { release, minCompatibility, isOn, all }, faults, hints, warnings }
 }
 
 /** Returns the values that AllAlpha and AllBeta set for gates that the flag does not name. */

@@ -396,7 +396,7 @@ export class CrdController implements AsyncDisposable {
       before.source.item = item
       return
     }
-    const resources = isServed ? customResources(crd) : []
+    const resources = isServed ? customResources(crd, registry.release) : []
     const isDoomed = before?.crd.uid === crd.uid && before.isDoomed
     this.#known.set(name, { source, crd, resources, mark, formMark: form, life, isDoomed })
     const was = before?.resources ?? []

@@ -25,7 +25,11 @@ export const checkPolicies = (options: ObjectControllerOptions): AsyncDisposable
       concerns: (item) => item.isLarge || isUnchecked(item.peek()),
       work: async (policy, write) => {
         if (!isUnchecked(policy)) return undefined
-        const warnings = await typeCheck({ spec: policy['spec'] }, [...options.registry.all()])
+        const warnings = await typeCheck(
+          { spec: policy['spec'] },
+          [...options.registry.all()],
+          options.registry.release,
+        )
         await write.apply('status', checked(policy, warnings), name)
         return undefined
       },

@@ -35,7 +35,7 @@ export function writeRules(
   rules: KindRules,
   { cluster, gated, struct }: WriteRulesOptions,
 ): WriteRules {
-  const { strategy = {} } = rules
+  const { strategy = {}, validateInSlices } = rules
   const { generation, takesStatus } = strategy
   const { gates } = cluster
   const hasStatus = hasSubresource(row, 'status')
@@ -73,7 +73,9 @@ export function writeRules(
       (rules.validateUpdate === undefined
         ? rules.validate?.(object, gatesFor(current))
         : rules.validateUpdate(object, current, gatesFor(current))) ?? [],
-    ...(rules.validateInSlices && { validateInSlices: rules.validateInSlices }),
+    ...(validateInSlices && {
+      validateInSlices: (...args) => validateInSlices(args[0], args[1], args[2], gates),
+    }),
     ...(rules.namespaceRule && { namespaceRule: rules.namespaceRule }),
     warnings: (object, current) => rules.warnings?.(object, current, gates) ?? [],
     subresources: subresourceRules(rules, tools),

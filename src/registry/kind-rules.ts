@@ -5,7 +5,15 @@ import type { IpFamily } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectSchema, StoredForm } from '../objects/schema/object-schema.ts'
 import type { DeletionRules } from './deletion.ts'
-import type { FieldSelection, MetadataRules, UpdateRules, Writer, WriteRules } from './resource.ts'
+import type {
+  FieldSelection,
+  MetadataRules,
+  UpdateRules,
+  Writer,
+  WriteRules,
+  ValidateInSlices,
+  ValidateTools,
+} from './resource.ts'
 import type { Strategy } from './strategy.ts'
 
 /**
@@ -26,7 +34,7 @@ export type KindUpdateRules = Omit<UpdateRules, 'validateUpdate'> & {
 
 export type KindRules = Partial<
   Pick<MetadataRules, 'checkName' | 'usesGenerateNameVerbatim'> &
-    Pick<WriteRules, 'prepareUpdate' | 'validateInSlices' | 'namespaceRule'> &
+    Pick<WriteRules, 'prepareUpdate' | 'namespaceRule'> &
     Omit<DeletionRules, 'defaultPropagation' | 'returnsDeleted'>
 > & {
   readonly strategy?: Strategy
@@ -38,6 +46,16 @@ export type KindRules = Partial<
   ) => string[]
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
+  /**
+   * Rules that can take a long time, and therefore run in time slices. The default of `gates` are
+   * the gates of the default release.
+   */
+  readonly validateInSlices?: (
+    object: KubeObject,
+    current: KubeObject | undefined,
+    tools?: ValidateTools,
+    gates?: Gates,
+  ) => ReturnType<ValidateInSlices>
   /**
    * Second validation, by the validation tags of the types in k8s.io/api. It must find the same
    * errors as `validate` in the fields that have tags.

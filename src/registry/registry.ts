@@ -2,11 +2,14 @@
  * The resources that a control plane serves. Custom resources can be added and removed at any time.
  * The cost of a change is proportional to the number of resources in the group.
  */
+import { defaultMinor } from '../api/releases.ts'
 import type { Resource } from './resource.ts'
 
 type Id = { readonly group: string; readonly version: string; readonly plural: string }
 
 export class Registry {
+  /** The minor version of the Kubernetes release that the control plane is. */
+  readonly release: number
   readonly #resources = new Map<string, Resource>()
   /**
    * Versions of each resource, keyed by group and then by plural. Every request looks up a
@@ -20,8 +23,9 @@ export class Registry {
   #changes = 0
   readonly #listeners = new Set<() => void>()
 
-  /** Creates a registry with the built-in resources. */
-  constructor(resources: readonly Resource[]) {
+  /** Creates a registry with the built-in resources of a release. */
+  constructor(resources: readonly Resource[], release = defaultMinor) {
+    this.release = release
     this.#builtInGroups = new Set(resources.map(({ group }) => group))
     for (const resource of resources) this.#add(resource)
     for (const resource of this.all()) {

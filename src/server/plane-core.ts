@@ -127,7 +127,7 @@ const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const
 
 const createRegistry = (
-  { admission, storage, cluster, featureGates, runtime }: Config,
+  { release, admission, storage, cluster, featureGates, runtime }: Config,
   { clock }: Environment,
   { declarative }: PlaneMetrics,
 ): Registry =>
@@ -141,4 +141,5 @@ const createRegistry = (
       now: createNow(clock.wallMs),
       declarative,
     }),
+    release,
   )

@@ -66,6 +66,49 @@ test('an object that one server stores is not visible in a server of another rel
   assert.equal((await other.request({ path: '/api/v1/namespaces/shop' })).status, 404)
 })
 
+const definitionWith = (rule: string) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'shops.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Shop', plural: 'shops' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                properties: { version: { type: 'string', maxLength: 20 } },
+                'x-kubernetes-validations': [{ rule }],
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+})
+
+test('a new expression can use the CEL libraries of the release before', async () => {
+  const body = definitionWith('isSemver(self.version)')
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  for (const [release, wanted] of [
+    [33, 422],
+    [34, 201],
+  ] as const) {
+    const cluster = clusters.get(release) ?? assert.fail()
+    const { status } = await cluster.request({ method: 'POST', path: `${path}?dryRun=All`, body })
+    assert.equal(status, wanted, `1.${release}`)
+  }
+})
+
 test('without the environment variable, a release that is not finished is refused', async () => {
   delete process.env[UNFINISHED]
   await assert.rejects(

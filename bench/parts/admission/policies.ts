@@ -88,7 +88,7 @@ function run(
       `p${at}`,
       new Policy(
         anObject('ValidatingAdmissionPolicy', `p${at}`, { spec: spec(at) }),
-        compilePolicy,
+        (own, slice) => compilePolicy(own, registry.release, slice),
       ),
     )
     index.setBinding(

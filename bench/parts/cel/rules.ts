@@ -36,7 +36,9 @@ const loop = 'self.hosts.all(h, h.matches("^[a-z0-9.-]+$") && h.endsWith(".examp
 export function benchRules(): Figure[] {
   const type = typeOfSchema(schema, { name: 'self' })
   if (type === undefined) throw new Error('the schema of the bench has a type')
-  const environment = withVariables(kubernetesEnvironment('1.32'), { self: type })
+  const environment = withVariables(kubernetesEnvironment({ release: 33, libraries: 32 }), {
+    self: type,
+  })
   return [
     { name: 'compile a rule with a pattern', value: compileMicros(environment), unit: 'µs CPU' },
     {

@@ -5,6 +5,7 @@ import type { User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { admissionEnvironment } from '../../objects/cel/admission.ts'
 import { compile, type EvaluationResult } from '../../objects/cel/compile.ts'
+import { storedVersion } from '../../objects/cel/kubernetes.ts'
 import { inTurns } from '../../objects/cel/turns.ts'
 import { celAuthorizer } from './cel-authorizer.ts'
 
@@ -16,7 +17,7 @@ const requestResource = {
   namespace: 'n',
   name: 'd',
 }
-const environment = admissionEnvironment('1.33', {
+const environment = admissionEnvironment(storedVersion(33), {
   hasParams: false,
   hasAuthorizer: true,
   variables: undefined,

@@ -10,6 +10,7 @@ import type { AuthorizationWebhook } from '../../config/files/authorization-webh
 import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { systemTime } from '../../lib/time/timers.ts'
 import { CallError } from '../../net/outbound/call-error.ts'
+import { storedVersion } from '../../objects/cel/kubernetes.ts'
 import type { Authorizer } from './authorizer.ts'
 import { AuthorizationMetrics } from './metrics.ts'
 import { createWebhookAuthorizer } from './webhook.ts'
@@ -29,7 +30,10 @@ const getPod: Extract<AccessAttributes, { kind: 'resource' }> = {
 
 const conditionsOf = (...texts: readonly string[]): AuthorizationWebhook['conditions'] =>
   texts.map((text) => {
-    const compiled = compile(text, accessReviewEnvironment('1.33', { hasSelectors: true }))
+    const compiled = compile(
+      text,
+      accessReviewEnvironment(storedVersion(33), { hasSelectors: true }),
+    )
     assert.ok('program' in compiled, text)
     return { text, program: compiled.program }
   })

@@ -9,6 +9,7 @@ import {
   PolicyVariables,
 } from '../../objects/cel/admission.ts'
 import { compileInTurns, type Program } from '../../objects/cel/compile.ts'
+import type { CelVersion } from '../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import type { Turns } from '../../objects/cel/turns.ts'
 import type { Type } from '../../objects/cel/types.ts'
@@ -25,17 +26,22 @@ export type Conditional = {
   readonly variables: ReadonlyMap<string, Expression>
 }
 
+/** The names that expressions of a policy can use, and the version of their environment. */
+export type PolicyNames = AdmissionNames & { readonly version: CelVersion }
+
 /**
  * Compiles conditions and variables. The result also has `names`, the names that the other
  * expressions of the policy can use.
  */
 export function* compileConditional(
   spec: Fields,
+  version: CelVersion,
   slice: Slice,
-): Turns<Conditional & { readonly names: AdmissionNames }> {
+): Turns<Conditional & { readonly names: PolicyNames }> {
   const declared = new PolicyVariables()
   const variables = new Map<string, Expression>()
-  const names: AdmissionNames = {
+  const names: PolicyNames = {
+    version,
     hasParams: isParameterized(spec),
     hasAuthorizer: true,
     variables: declared.type,
@@ -52,7 +58,7 @@ export function* compileConditional(
 
 export function* compileAll(
   texts: readonly string[],
-  names: AdmissionNames,
+  names: PolicyNames,
   slice: Slice,
 ): Turns<Expression[]> {
   const all: Expression[] = []
@@ -70,10 +76,10 @@ export const isParameterized = (spec: Fields): boolean =>
  */
 function* compileOne(
   text: string,
-  names: AdmissionNames,
+  names: PolicyNames,
   slice: Slice,
 ): Turns<{ readonly compiled: Expression; readonly type: Type | undefined }> {
-  const compiled = yield* compileInTurns(text, admissionEnvironment('1.33', names), slice)
+  const compiled = yield* compileInTurns(text, admissionEnvironment(names.version, names), slice)
   if ('program' in compiled)
     return { compiled: { text, program: compiled.program }, type: compiled.type }
   return {

@@ -1,5 +1,6 @@
 /** Compiles the expressions of a mutating policy. */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
+import { storedVersion } from '../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import type { Turns } from '../../objects/cel/turns.ts'
 import {
@@ -16,8 +17,17 @@ export type Mutation = {
 
 export type CompiledMutations = Conditional & { readonly mutations: readonly Mutation[] }
 
-export function* compileMutations(spec: Fields, slice: Slice): Turns<CompiledMutations> {
-  const { conditions, variables, names } = yield* compileConditional(spec, slice)
+/** Compiles a policy for a server of a release. */
+export function* compileMutations(
+  spec: Fields,
+  release: number,
+  slice: Slice,
+): Turns<CompiledMutations> {
+  const { conditions, variables, names } = yield* compileConditional(
+    spec,
+    storedVersion(release),
+    slice,
+  )
   const given = itemsOf(spec['mutations']).map(({ patchType, applyConfiguration, jsonPatch }) => {
     const isApplied = patchType === 'ApplyConfiguration'
     const { expression } = fieldsOf(isApplied ? applyConfiguration : jsonPatch)

@@ -1,5 +1,6 @@
 /** Compiles the expressions of a validating policy. */
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
+import { storedVersion } from '../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import type { Turns } from '../../objects/cel/turns.ts'
 import {
@@ -30,8 +31,13 @@ export type CompiledPolicy = Conditional & {
  */
 const defaultReason = 'Invalid'
 
-export function* compilePolicy(spec: Fields, slice: Slice): Turns<CompiledPolicy> {
-  const { conditions, variables, names } = yield* compileConditional(spec, slice)
+/** Compiles a policy for a server of a release. */
+export function* compilePolicy(spec: Fields, release: number, slice: Slice): Turns<CompiledPolicy> {
+  const { conditions, variables, names } = yield* compileConditional(
+    spec,
+    storedVersion(release),
+    slice,
+  )
   const texts = (list: string, field: string): string[] =>
     itemsOf(spec[list]).map((one) => textOf(one[field]))
   const expressions = yield* compileAll(texts('validations', 'expression'), names, slice)

@@ -10,7 +10,7 @@ import { OVER_BUDGET } from './costs.ts'
 import { type Evaluation, evaluatePolicy } from './evaluate-policy.ts'
 
 function evaluate(spec: Fields, object: Fields = { data: { a: '1' } }): Promise<Evaluation> {
-  const policy = atOnce((slice) => compilePolicy(spec, slice))
+  const policy = atOnce((slice) => compilePolicy(spec, 33, slice))
   const input = {
     object: valueOf(object, dyn),
     oldObject: null,

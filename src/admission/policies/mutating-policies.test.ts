@@ -56,7 +56,9 @@ function pluginWith(
     const name = `p${at}`
     index.setPolicy(
       name,
-      new Policy(anObject('MutatingAdmissionPolicy', name, { spec: policy }), compileMutations),
+      new Policy(anObject('MutatingAdmissionPolicy', name, { spec: policy }), (given, slice) =>
+        compileMutations(given, 33, slice),
+      ),
     )
     const bound = { policyName: name, ...binding }
     index.setBinding(

@@ -11,9 +11,11 @@ import {
   textOf,
   textsOf,
 } from '../../api/object.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import { PolicyVariables, typedEnvironment } from '../../objects/cel/admission.ts'
 import { compileInTurns } from '../../objects/cel/compile.ts'
 import type { Environment } from '../../objects/cel/environment.ts'
+import { type CelVersion, storedVersion } from '../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../objects/cel/turns.ts'
 import type { Type } from '../../objects/cel/types.ts'
@@ -34,19 +36,20 @@ const WARNINGS_CHARACTERS_MAX = 128 << 10
 export type ExpressionWarning = { readonly fieldRef: string; readonly warning: string }
 
 /**
- * Resolves to the warnings. `resources` are all served resources. The work is divided into slices,
- * between which the event loop runs other work.
+ * Resolves to the warnings. `resources` are all served resources, and `release` is the release of
+ * the server. The work is divided into slices, between which the event loop runs other work.
  */
 export const typeCheck = (
   { spec }: Pick<KubeObject, 'spec'>,
   resources: readonly Resource[],
+  release = defaultMinor,
 ): Promise<readonly ExpressionWarning[]> =>
-  inTurns((slice) => check(fieldsOf(spec), resources, slice))
+  inTurns((slice) => check(fieldsOf(spec), resources, { version: storedVersion(release), slice }))
 
 function* check(
   spec: Fields,
   resources: readonly Resource[],
-  slice: Slice,
+  { version, slice }: { readonly version: CelVersion; readonly slice: Slice },
 ): Turns<readonly ExpressionWarning[]> {
   const kinds: Kind[] = []
   const params = paramsType(fieldsOf(spec['paramKind']), resources)
@@ -55,7 +58,7 @@ function* check(
     if (object === undefined) continue
     kinds.push({
       shown: gvkOf(resource),
-      environment: yield* environmentOf(spec, { object, params }, slice),
+      environment: yield* environmentOf(spec, { version, object, params }, slice),
     })
   }
   const warnings: ExpressionWarning[] = []
@@ -85,11 +88,18 @@ type Kind = { readonly shown: string; readonly environment: Environment }
  */
 function* environmentOf(
   spec: Fields,
-  types: { readonly object: Type; readonly params: Type | undefined },
+  {
+    version,
+    ...types
+  }: {
+    readonly version: CelVersion
+    readonly object: Type
+    readonly params: Type | undefined
+  },
   slice: Slice,
 ): Turns<Environment> {
   const variables = new PolicyVariables()
-  const environment = typedEnvironment({ ...types, variables: variables.type })
+  const environment = typedEnvironment(version, { ...types, variables: variables.type })
   for (const { name, expression } of itemsOf(spec['variables'])) {
     const compiled = yield* compileInTurns(textOf(expression), environment, slice)
     variables.declare(textOf(name), 'type' in compiled ? compiled.type : undefined)

@@ -50,7 +50,9 @@ function pluginWith(
   const bound = { policyName: 'p', validationActions: ['Deny'], ...binding }
   index.setPolicy(
     'p',
-    new Policy(anObject('ValidatingAdmissionPolicy', 'p', { spec: policy }), compilePolicy),
+    new Policy(anObject('ValidatingAdmissionPolicy', 'p', { spec: policy }), (given, slice) =>
+      compilePolicy(given, 33, slice),
+    ),
   )
   index.setBinding(
     'b',

@@ -55,7 +55,7 @@ async function refusalAfter(
   const [read] = readWebhooks(
     'c',
     { webhooks: [webhook] },
-    { getService: () => undefined, received: new ReceivedAnswers() },
+    { release: 33, getService: () => undefined, received: new ReceivedAnswers() },
   )
   assert.ok(read)
   const hook: AdmissionWebhook = { ...read, client: () => ({ post }) }

@@ -2,6 +2,7 @@
 import { forbidden } from '../../api/errors.ts'
 import { admissionEnvironment } from '../../objects/cel/admission.ts'
 import { type CompileResult, compileInTurns } from '../../objects/cel/compile.ts'
+import { storedVersion } from '../../objects/cel/kubernetes.ts'
 import type { Activation, Slice } from '../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../objects/cel/turns.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -16,10 +17,13 @@ type Condition = { readonly text: string; readonly compiled: CompileResult }
 /** Match conditions, which are compiled when they are evaluated for the first time. */
 export class Conditions {
   readonly #texts: readonly string[]
+  readonly #release: number
   #compiled: Promise<readonly Condition[]> | undefined
 
-  constructor(texts: readonly string[]) {
+  /** Creates the conditions, for a server of a release. */
+  constructor(texts: readonly string[], release: number) {
     this.#texts = texts
+    this.#release = release
   }
 
   get isEmpty(): boolean {
@@ -27,13 +31,17 @@ export class Conditions {
   }
 
   compiled(): Promise<readonly Condition[]> {
-    return (this.#compiled ??= inTurns((slice) => compileAll(this.#texts, slice)))
+    return (this.#compiled ??= inTurns((slice) => compileAll(this.#texts, this.#release, slice)))
   }
 }
 
-function* compileAll(texts: readonly string[], slice: Slice): Turns<readonly Condition[]> {
+function* compileAll(
+  texts: readonly string[],
+  release: number,
+  slice: Slice,
+): Turns<readonly Condition[]> {
   const names = { hasParams: false, hasAuthorizer: true, variables: undefined }
-  const environment = admissionEnvironment('1.33', names)
+  const environment = admissionEnvironment(storedVersion(release), names)
   const conditions: Condition[] = []
   for (const text of texts)
     conditions.push({ text, compiled: yield* compileInTurns(text, environment, slice) })

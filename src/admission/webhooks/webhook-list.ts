@@ -25,7 +25,7 @@ export class WebhookList {
   readonly #byConfiguration = new Map<string, readonly AdmissionWebhook[]>()
   readonly #unreadable = new UnreadableNames('webhook configuration')
   readonly #index: MatchIndex<ListedWebhook>
-  readonly #options: WebhookClientOptions
+  readonly #options: WebhookClientOptions & { readonly release: number }
   readonly #onGone: (name: string) => void
   /** Whether configurations have changed since the index was built. */
   #isStale = false
@@ -35,12 +35,12 @@ export class WebhookList {
    * contains it any more.
    */
   constructor(
-    registry: Pick<Registry, 'inGroup' | 'changes'>,
+    registry: Pick<Registry, 'inGroup' | 'changes' | 'release'>,
     options: WebhookClientOptions,
     onGone: (name: string) => void = () => undefined,
   ) {
     this.#index = new MatchIndex(registry)
-    this.#options = options
+    this.#options = { ...options, release: registry.release }
     this.#onGone = onGone
   }
 

@@ -47,10 +47,13 @@ export type AdmissionWebhook = {
   readonly close: () => void
 }
 
+/** Options of the clients, and the release of the server. */
+type ReadOptions = WebhookClientOptions & { readonly release: number }
+
 export const readWebhooks = (
   configuration: string,
   object: Fields,
-  options: WebhookClientOptions,
+  options: ReadOptions,
   isListed: (name: string) => boolean = () => true,
 ): readonly AdmissionWebhook[] =>
   itemsOf(object['webhooks']).map((webhook, at) =>
@@ -60,7 +63,7 @@ export const readWebhooks = (
 type WebhookContext = {
   readonly configuration: string
   readonly at: number
-  readonly options: WebhookClientOptions
+  readonly options: ReadOptions
   readonly isListed: (name: string) => boolean
 }
 
@@ -79,6 +82,7 @@ function readWebhook(
     criteria: readWebhookCriteria(webhook),
     conditions: new Conditions(
       itemsOf(webhook['matchConditions']).map(({ expression }) => textOf(expression)),
+      options.release,
     ),
     failsOpen: webhook['failurePolicy'] === 'Ignore',
     timeoutMs,

@@ -21,7 +21,7 @@ export const configurationResources = [
 export type ConfigurationResource = (typeof configurationResources)[number]
 
 export type WebhooksInformerOptions = {
-  readonly registry: Pick<Registry, 'inGroup' | 'changes'>
+  readonly registry: Pick<Registry, 'inGroup' | 'changes' | 'release'>
   /** Returns access to a resource, or undefined if it is not served. */
   readonly accessOf: (resource: ConfigurationResource) => InformerAccess | undefined
   readonly calls: Omit<WebhookClientOptions, 'credentialsFor'>

@@ -93,7 +93,7 @@ function fileType(
   options: AuthenticationOptions,
   moreFaults: (value: AuthenticationConfiguration) => readonly FieldFault[] = () => [],
 ): ConfigFileType<AuthenticationConfiguration> {
-  const compiler = jwtCompiler()
+  const compiler = jwtCompiler(options.gates.release)
   return {
     scheme: authenticationScheme,
     kind: 'AuthenticationConfiguration',
@@ -135,7 +135,7 @@ type CheckedValue<T> = { readonly value: T; readonly faults: readonly FieldFault
 export function checkAuthentication(
   { jwt, anonymous }: Fields,
   { gates, disallowedIssuers }: Pick<AuthenticationOptions, 'gates' | 'disallowedIssuers'>,
-  compiler: JwtCompiler = jwtCompiler(),
+  compiler: JwtCompiler = jwtCompiler(gates.release),
 ): CheckedValue<AuthenticationConfiguration> {
   const items = itemsOf(jwt)
   const none = { jwt: [], anonymous: null }

@@ -18,6 +18,7 @@ import { goPointer, goStruct } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { accessReviewEnvironment } from '../../objects/cel/access.ts'
+import { storedVersion } from '../../objects/cel/kubernetes.ts'
 import { formatDuration, parseDuration } from '../../lib/time/duration.ts'
 import { goFileError } from './go-file-error.ts'
 import { type Expression, ExpressionCompiler, onlyBoolShown } from './expressions.ts'
@@ -32,12 +33,6 @@ const UNAUTHORIZED_MS_DEFAULT = 30 * SECOND_MS
  * evaluation of all conditions.
  */
 const CONDITIONS_MAX = 64
-/**
- * Version of the CEL environment. Expressions in configuration files can use all libraries of this
- * version.
- */
-const CEL_VERSION = '1.33'
-
 export type AuthorizationWebhook = {
   readonly authorizedMs: number
   readonly unauthorizedMs: number
@@ -200,7 +195,9 @@ export type MatchCompiler = ExpressionCompiler<'request'>
 
 export function matchCompiler(gates: Gates): MatchCompiler {
   const hasSelectors = gates.isOn('AuthorizeWithSelectors')
-  return new ExpressionCompiler({ request: accessReviewEnvironment(CEL_VERSION, { hasSelectors }) })
+  // Expressions in configuration files can use all libraries of the release.
+  const version = storedVersion(gates.release)
+  return new ExpressionCompiler({ request: accessReviewEnvironment(version, { hasSelectors }) })
 }
 
 /** Compiles the match conditions of a webhook without blocking the event loop. */

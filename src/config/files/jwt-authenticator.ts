@@ -5,7 +5,9 @@
 import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
 import { checkDomainPrefixedPath } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import { claimsEnvironment, userEnvironment } from '../../objects/cel/access.ts'
+import { storedVersion } from '../../objects/cel/kubernetes.ts'
 import { AuthorityChecks } from './authority-checks.ts'
 import {
   anyType,
@@ -15,12 +17,6 @@ import {
   type ExpressionField,
 } from './expressions.ts'
 import { type Issuer, issuerFaults, readIssuer } from './issuer.ts'
-
-/**
- * Version of the CEL environment. Expressions in configuration files can use all libraries of this
- * version.
- */
-const CEL_VERSION = '1.33'
 
 export type JwtAuthenticator = {
   readonly issuer: Issuer
@@ -53,10 +49,11 @@ export type JwtCompiler = {
   readonly authorities: AuthorityChecks
 }
 
-export const jwtCompiler = (): JwtCompiler => ({
+/** Creates a compiler. Expressions in configuration files can use all libraries of the release. */
+export const jwtCompiler = (release = defaultMinor): JwtCompiler => ({
   expressions: new ExpressionCompiler({
-    claims: claimsEnvironment(CEL_VERSION),
-    user: userEnvironment(CEL_VERSION),
+    claims: claimsEnvironment(storedVersion(release)),
+    user: userEnvironment(storedVersion(release)),
   }),
   authorities: new AuthorityChecks(),
 })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { accessReviewEnvironment, claimsEnvironment, userEnvironment } from './access.ts'
 import { compile } from './compile.ts'
 import type { Environment } from './environment.ts'
+import { storedVersion } from './kubernetes.ts'
 
 function faultOf(text: string, environment: Environment): string {
   const compiled = compile(text, environment)
@@ -10,7 +11,7 @@ function faultOf(text: string, environment: Environment): string {
 }
 
 test('a claim of a token has the type any, so macros cannot iterate over the claim', () => {
-  const claims = claimsEnvironment('1.33')
+  const claims = claimsEnvironment(storedVersion(33))
   assert.equal(faultOf("claims.sub + 'a' == claims['b'].c", claims), '')
   assert.equal(faultOf('claims.a.groups.all(g, g == "x")', claims), '')
   const why =
@@ -20,7 +21,7 @@ test('a claim of a token has the type any, so macros cannot iterate over the cla
 })
 
 test('expressions over users and requests are type-checked with the declared fields', () => {
-  const user = userEnvironment('1.33')
+  const user = userEnvironment(storedVersion(33))
   assert.equal(
     faultOf(
       "user.extra['a'].size() > 0 && user.groups.exists(g, g == user.uid + user.username)",
@@ -30,7 +31,7 @@ test('expressions over users and requests are type-checked with the declared fie
   )
   assert.match(faultOf('user.name', user), /undefined field 'name'/)
   const [all, plain] = [true, false].map((hasSelectors) =>
-    accessReviewEnvironment('1.33', { hasSelectors }),
+    accessReviewEnvironment(storedVersion(33), { hasSelectors }),
   )
   assert.ok(all !== undefined && plain !== undefined)
   const selector = "request.resourceAttributes.labelSelector.requirements[0].values[0] == 'a'"
@@ -43,7 +44,7 @@ test('expressions over users and requests are type-checked with the declared fie
 })
 
 const reads = (text: string, field: string, variable?: string): boolean => {
-  const compiled = compile(text, claimsEnvironment('1.33'))
+  const compiled = compile(text, claimsEnvironment(storedVersion(33)))
   assert.ok('program' in compiled, text)
   return compiled.program.readsField(field, variable)
 }

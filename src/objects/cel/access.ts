@@ -4,13 +4,13 @@
  * SubjectAccessReview.
  */
 import { type Environment, withVariables } from './environment.ts'
-import { kubernetesEnvironment, type KubernetesVersion } from './kubernetes.ts'
+import { kubernetesEnvironment, type CelVersion } from './kubernetes.ts'
 import { any, list, map, type MapType, string, struct, type StructType } from './types.ts'
 
 /** Type of the claims of a token. A claim can have any value. */
 export const claimsType: MapType = map(string, any)
 
-export const claimsEnvironment = (version: KubernetesVersion): Environment =>
+export const claimsEnvironment = (version: CelVersion): Environment =>
   withVariables(kubernetesEnvironment(version), { claims: claimsType })
 
 export const userType: StructType = struct('kubernetes.UserInfo', {
@@ -20,7 +20,7 @@ export const userType: StructType = struct('kubernetes.UserInfo', {
   extra: map(string, list(string)),
 })
 
-export const userEnvironment = (version: KubernetesVersion): Environment =>
+export const userEnvironment = (version: CelVersion): Environment =>
   withVariables(kubernetesEnvironment(version), { user: userType })
 
 /**
@@ -28,7 +28,7 @@ export const userEnvironment = (version: KubernetesVersion): Environment =>
  * include field and label selectors (feature gate AuthorizeWithSelectors).
  */
 export const accessReviewEnvironment = (
-  version: KubernetesVersion,
+  version: CelVersion,
   { hasSelectors }: { readonly hasSelectors: boolean },
 ): Environment =>
   withVariables(kubernetesEnvironment(version), { request: accessReviewType({ hasSelectors }) })

@@ -16,7 +16,7 @@ function outcome(text: string, hasAll = true): string {
     hasAuthorizer: hasAll,
     variables: hasAll ? variables.type : undefined,
   }
-  const compiled = compile(text, admissionEnvironment('1.32', names))
+  const compiled = compile(text, admissionEnvironment({ release: 33, libraries: 32 }, names))
   return 'fault' in compiled ? (compiled.fault.split('\n')[0] ?? '') : outputNameOf(compiled.type)
 }
 

@@ -4,7 +4,7 @@
  * expressions.
  */
 import { type Environment, withVariables } from './environment.ts'
-import { kubernetesEnvironment, type KubernetesVersion, patchEnvironment } from './kubernetes.ts'
+import { kubernetesEnvironment, type CelVersion, patchEnvironment } from './kubernetes.ts'
 import { authorizerType, resourceCheckType } from './library/authorizer.ts'
 import {
   bool,
@@ -30,10 +30,7 @@ export type AdmissionNames = {
   readonly variables: StructType | undefined
 }
 
-export function admissionEnvironment(
-  version: KubernetesVersion,
-  names: AdmissionNames,
-): Environment {
+export function admissionEnvironment(version: CelVersion, names: AdmissionNames): Environment {
   const { hasParams, hasAuthorizer, hasPatchTypes = false, variables } = names
   return withVariables(hasPatchTypes ? patchEnvironment(version) : kubernetesEnvironment(version), {
     object: dyn,
@@ -60,8 +57,11 @@ export type TypedNames = {
  * Returns the environment for type-checking stored expressions, where the types of objects are
  * known. As in kube-apiserver, `authorizer.requestResource` is not declared.
  */
-export const typedEnvironment = ({ object, params, variables }: TypedNames): Environment =>
-  withVariables(kubernetesEnvironment('1.33'), {
+export const typedEnvironment = (
+  version: CelVersion,
+  { object, params, variables }: TypedNames,
+): Environment =>
+  withVariables(kubernetesEnvironment(version), {
     object,
     oldObject: object,
     namespaceObject: namespaceType,

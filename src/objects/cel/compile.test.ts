@@ -18,7 +18,9 @@ const schema = {
 } as const
 const type = typeOfSchema(schema, { name: 'self' })
 assert(type !== undefined)
-const environment = withVariables(kubernetesEnvironment('1.32'), { self: type })
+const environment = withVariables(kubernetesEnvironment({ release: 33, libraries: 32 }), {
+  self: type,
+})
 const self = valueOf({ replicas: 3, minReplicas: 2, name: 'web', tags: ['a', 'b'] }, type)
 assert(!(self instanceof CelError))
 

@@ -3,7 +3,7 @@
  * errors are returned as one message in the format of cel-go.
  *
  *     const variables = { self: typeOfSchema(schema, { name: 'self' }) }
- *     const environment = withVariables(kubernetesEnvironment('1.32'), variables)
+ *     const environment = withVariables(kubernetesEnvironment(storedVersion(33)), variables)
  *     const compiled = compile('self.minReplicas <= self.replicas', environment)
  *     if ('fault' in compiled) …
  *     const { value, cost } = compiled.program.evaluate({ self: valueOf(json, type) }, 1_000_000)

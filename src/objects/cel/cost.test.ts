@@ -18,7 +18,10 @@ const texts = (count: number): Json[] =>
 function runOver(rule: string, items: Fields, values: Json[]): string {
   const type = typeOfSchema({ type: 'array', maxItems: 1000, items }, { name: 'self' })
   assert(type !== undefined)
-  const compiled = compile(rule, withVariables(kubernetesEnvironment('1.32'), { self: type }))
+  const compiled = compile(
+    rule,
+    withVariables(kubernetesEnvironment({ release: 33, libraries: 32 }), { self: type }),
+  )
   assert('program' in compiled)
   const self = valueOf(values, type)
   assert(!(self instanceof CelError))
@@ -59,7 +62,10 @@ const estimates: readonly (readonly [string, number])[] = [
 for (const [rule, cost] of estimates) {
   test(`the cost of ${rule} is estimated at ${cost}`, () => {
     assert(object !== undefined)
-    const compiled = compile(rule, withVariables(kubernetesEnvironment('1.32'), { self: object }))
+    const compiled = compile(
+      rule,
+      withVariables(kubernetesEnvironment({ release: 33, libraries: 32 }), { self: object }),
+    )
     assert('program' in compiled)
     assert.equal(atOnce((slice) => compiled.program.estimateCost(object, slice)).max, cost)
   })

@@ -3,7 +3,7 @@
  * attributes and capacities, which are grouped by domain.
  */
 import { type Environment, withVariables } from './environment.ts'
-import { deviceLibraries, type KubernetesVersion } from './kubernetes.ts'
+import { deviceLibraries, type CelVersion } from './kubernetes.ts'
 import { opaque, type FieldType, type StructType, type Type } from './types.ts'
 
 const DOMAIN_CHARACTERS_MAX = 63
@@ -36,5 +36,5 @@ export const deviceType: StructType = {
   field: (name) => fields.get(name),
 }
 
-export const deviceEnvironment = (version: KubernetesVersion): Environment =>
+export const deviceEnvironment = (version: CelVersion): Environment =>
   withVariables(deviceLibraries(version), { device: deviceType })

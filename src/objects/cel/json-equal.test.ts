@@ -4,7 +4,7 @@ import type { Fields, Json } from '../../api/object.ts'
 import { compile } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { valueOf } from './json-values.ts'
-import { kubernetesEnvironment } from './kubernetes.ts'
+import { kubernetesEnvironment, storedVersion } from './kubernetes.ts'
 import { typeOfSchema } from './schema-type.ts'
 import { dyn } from './types.ts'
 import { CelError } from './values.ts'
@@ -43,7 +43,7 @@ function areEqual(one: Json, other: Json, expression = 'self == other'): unknown
   assert(type !== undefined)
   const compiled = compile(
     expression,
-    withVariables(kubernetesEnvironment('1.33'), { self: type, other: type }),
+    withVariables(kubernetesEnvironment(storedVersion(33)), { self: type, other: type }),
   )
   assert('program' in compiled)
   const [self, against] = [valueOf(one, type), valueOf(other, type)]
@@ -131,7 +131,7 @@ const untyped: readonly (readonly [Json, Json, unknown])[] = [
 function areEqualUntyped(one: Json, other: Json): unknown {
   const compiled = compile(
     'self == other',
-    withVariables(kubernetesEnvironment('1.33'), { self: dyn, other: dyn }),
+    withVariables(kubernetesEnvironment(storedVersion(33)), { self: dyn, other: dyn }),
   )
   assert('program' in compiled)
   const result = compiled.program.evaluate(

@@ -3,6 +3,7 @@
  * previous minor version, so that they still work after a rollback. Stored expressions can use all
  * features.
  */
+import type { Gates } from '../../api/gates.ts'
 import { createEnvironment, type Environment, type Library } from './environment.ts'
 import { authorizerLibrary } from './library/authorizer.ts'
 import { formatLibrary } from './library/formats.ts'
@@ -17,6 +18,9 @@ import { basicStrings, formattedStrings } from './library/strings.ts'
 import { urlLibrary } from './library/url.ts'
 import { bindingMacros, twoVariableMacros } from './macros.ts'
 import { jsonPatchLibrary, withPatchTypes } from './patches.ts'
+
+/** The minor version since which all expressions can use semantic versions. */
+const SEMVER_SINCE = 33
 
 /** Libraries, each with the minor version of Kubernetes that introduced it, in ascending order. */
 const libraries: readonly (readonly [number, Library])[] = [
@@ -33,39 +37,55 @@ const libraries: readonly (readonly [number, Library])[] = [
   [30, ipLibrary],
   [31, formatLibrary],
   [32, { macros: twoVariableMacros }],
-  [33, semverLibrary],
+  [SEMVER_SINCE, semverLibrary],
 ]
 
-export type KubernetesVersion = '1.32' | '1.33'
+/** Versions on which the compilation of an expression depends. */
+export type CelVersion = {
+  /** The release of the server, which determines costs and errors. */
+  readonly release: number
+  /** The minor version whose libraries the expression can use. */
+  readonly libraries: number
+}
+
+/** Returns the version for stored expressions, which can use all libraries of a release. */
+export const storedVersion = (release: number): CelVersion => ({ release, libraries: release })
+
+/**
+ * Returns the version for an expression in an object that a client writes. `isStored` means that
+ * the stored object already contains the expression.
+ */
+export const celVersionOf = (
+  { release, minCompatibility = release - 1 }: Pick<Gates, 'release' | 'minCompatibility'>,
+  isStored: boolean,
+): CelVersion => ({ release, libraries: isStored ? release : minCompatibility })
 
 const environments = new Map<string, Environment>()
 
-/**
- * Returns the environment of a Kubernetes version. It is cached, because all expressions share it.
- */
-export const kubernetesEnvironment = (version: KubernetesVersion): Environment =>
-  once(version, version, [])
+/** Returns the environment of a version. It is cached, because all expressions share it. */
+export const kubernetesEnvironment = (version: CelVersion): Environment => once('', version, [])
 
 /**
  * Returns the environment for device selectors, which can use cel.bind. In device selectors,
  * semantic versions were available earlier than in other expressions.
  */
-export const deviceLibraries = (version: KubernetesVersion): Environment =>
-  once(`${version} device`, version, [
+export const deviceLibraries = (version: CelVersion): Environment =>
+  once('device', version, [
     { macros: bindingMacros },
-    ...(version === '1.32' ? [firstSemverLibrary] : []),
+    ...(version.libraries < SEMVER_SINCE ? [firstSemverLibrary] : []),
   ])
 
 /**
  * Returns the environment for mutating policies, whose expressions construct objects and JSON patch
  * operations.
  */
-export const patchEnvironment = (version: KubernetesVersion): Environment =>
-  withPatchTypes(once(`${version} patch`, version, [jsonPatchLibrary]))
+export const patchEnvironment = (version: CelVersion): Environment =>
+  withPatchTypes(once('patch', version, [jsonPatchLibrary]))
 
-function once(name: string, version: KubernetesVersion, more: readonly Library[]): Environment {
-  const known = environments.get(name) ?? make(Number(version.slice(2)), more)
-  environments.set(name, known)
+function once(name: string, version: CelVersion, more: readonly Library[]): Environment {
+  const key = `${version.release} ${version.libraries} ${name}`
+  const known = environments.get(key) ?? make(version.libraries, more)
+  environments.set(key, known)
   return known
 }
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { compile, type EvaluationResult } from './compile.ts'
 import { withVariables } from './environment.ts'
-import { kubernetesEnvironment } from './kubernetes.ts'
+import { kubernetesEnvironment, storedVersion } from './kubernetes.ts'
 import { inTurns } from './turns.ts'
 import { bool, dyn, int, list, struct } from './types.ts'
 import { CelError, LazyStruct, type Result } from './values.ts'
@@ -42,7 +42,10 @@ async function evaluate(
   text: string,
 ): Promise<{ readonly asked: readonly string[]; readonly result: EvaluationResult }> {
   const { asked, value } = lazyStruct()
-  const compiled = compile(text, withVariables(kubernetesEnvironment('1.33'), { v: type }))
+  const compiled = compile(
+    text,
+    withVariables(kubernetesEnvironment(storedVersion(33)), { v: type }),
+  )
   assert.ok('program' in compiled, 'fault' in compiled ? compiled.fault : '')
   const { program } = compiled
   return {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compile } from './compile.ts'
-import { patchEnvironment } from './kubernetes.ts'
+import { patchEnvironment, storedVersion } from './kubernetes.ts'
 
 function evaluate(text: string): unknown {
-  const compiled = compile(text, patchEnvironment('1.33'))
+  const compiled = compile(text, patchEnvironment(storedVersion(33)))
   if ('fault' in compiled) return compiled.fault
   const done = compiled.program.evaluate({}, 10_000)
   return 'value' in done ? done.value : done.error

@@ -4,7 +4,7 @@ import type { Fields, Json } from '../../api/object.ts'
 import { compile, compileInTurns, type EvaluationResult, type Program } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { valueOf } from './json-values.ts'
-import { kubernetesEnvironment } from './kubernetes.ts'
+import { kubernetesEnvironment, storedVersion } from './kubernetes.ts'
 import { PatternThread } from './pattern-thread.ts'
 import { PatternQuestion } from './regex.ts'
 import { typeOfSchema } from './schema-type.ts'
@@ -50,7 +50,10 @@ const object: Json = {
 function read(rule: string): { readonly program: Program; readonly self: Value } {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
-  const compiled = compile(rule, withVariables(kubernetesEnvironment('1.33'), { self: type }))
+  const compiled = compile(
+    rule,
+    withVariables(kubernetesEnvironment(storedVersion(33)), { self: type }),
+  )
   assert('program' in compiled, 'fault' in compiled ? compiled.fault : '')
   const self = valueOf(object, type)
   assert(!(self instanceof CelError))
@@ -231,7 +234,7 @@ test('building a large map takes time proportional to the number of its entries'
 test('compiling a long expression with interruptions results in the same program', () => {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
-  const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })
+  const environment = withVariables(kubernetesEnvironment(storedVersion(33)), { self: type })
   const rule = `[${numbers(5_000).join(',')}].all(x, x >= 0 && [x, -x].size() == 2)`
   const compiling = compileInTurns(rule, environment, { isOver: () => true })
   let pauses = 0
@@ -248,7 +251,7 @@ test('compiling a long expression with interruptions results in the same program
 test('a pattern that takes a long time to compile is compiled later, whether it is constant or computed', () => {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
-  const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })
+  const environment = withVariables(kubernetesEnvironment(storedVersion(33)), { self: type })
   const compileAsking = (rule: string) => {
     const asked: number[] = []
     const compiling = compileInTurns(rule, environment, { isOver: () => false })

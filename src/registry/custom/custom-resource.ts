@@ -4,6 +4,7 @@
  * use, because a server can have ten thousand CRDs.
  */
 import { quote } from '../../api/quote.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
 import { type Fields, isFields, type Json, type KubeObject, present } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
@@ -52,21 +53,22 @@ const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
 /**
  * Returns one resource for each version. This includes versions that are not served, because stored
- * objects can be in any of them.
+ * objects can be in any of them. `release` is the release of the server.
  */
-export function customResources(crd: Crd): readonly CustomResource[] {
+export function customResources(crd: Crd, release = defaultMinor): readonly CustomResource[] {
   const schemas = new Map(
-    crd.versions.map((version) => [version.name, new CustomSchema(crd, version)]),
+    crd.versions.map((version) => [version.name, new CustomSchema(crd, version, release)]),
   )
   const made = new Map<string, CustomResource>()
   const inVersion = (name: string): Resource | undefined => made.get(name)
   for (const version of crd.versions) {
-    made.set(version.name, customResource(crd, version, { schemas, inVersion }))
+    made.set(version.name, customResource(crd, version, { release, schemas, inVersion }))
   }
   return [...made.values()]
 }
 
 type Siblings = {
+  readonly release: number
   readonly schemas: ReadonlyMap<string, CustomSchema>
   readonly inVersion: (name: string) => Resource | undefined
 }
@@ -76,10 +78,10 @@ export type CustomResource = Resource & { readonly isServed: boolean }
 function customResource(
   crd: Crd,
   version: CrdVersion,
-  { schemas, inVersion }: Siblings,
+  { release, schemas, inVersion }: Siblings,
 ): CustomResource {
   const { group, names, isNamespaced, storageVersion } = crd
-  const own = schemas.get(version.name) ?? new CustomSchema(crd, version)
+  const own = schemas.get(version.name) ?? new CustomSchema(crd, version, release)
   let shape: ObjectSchema | undefined
   let table: TableKind | undefined
   return {

@@ -4,6 +4,7 @@
 import { type FaultReason, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { Slice } from '../../objects/cel/run.ts'
+import { storedVersion } from '../../objects/cel/kubernetes.ts'
 import { inTurns, type Turns } from '../../objects/cel/turns.ts'
 import { LazyValue } from '../../lib/cache/idle-cache.ts'
 import { compileRules, type RuleNode } from '../../objects/schema/structural/rules.ts'
@@ -58,9 +59,13 @@ export class CustomRules {
    */
   readonly #compiled: LazyValue<Promise<RuleNode | undefined>>
 
-  constructor(schema: () => Fields, unusedMs: number) {
+  /** Creates the rules of a schema, for a server of a release. */
+  constructor(schema: () => Fields, release: number, unusedMs: number) {
+    const version = storedVersion(release)
     const compile = () =>
-      inTurns((slice) => compileRules(schema(), { isRoot: true, slice }), { answer: isAccepted })
+      inTurns((slice) => compileRules(schema(), { isRoot: true, version, slice }), {
+        answer: isAccepted,
+      })
     this.#compiled = new LazyValue(compile, unusedMs)
   }
 

@@ -42,11 +42,11 @@ export class CustomSchema {
   #loading: Promise<void> | undefined
   readonly #rules: CustomRules
 
-  constructor(crd: Crd, version: CrdVersion) {
+  constructor(crd: Crd, version: CrdVersion, release: number) {
     this.#crd = crd
     this.#version = version
     this.#structural = new LazyValue(() => this.#readStructural(), UNUSED_MS)
-    this.#rules = new CustomRules(() => version.schema(), UNUSED_MS)
+    this.#rules = new CustomRules(() => version.schema(), release, UNUSED_MS)
   }
 
   get struct(): Struct {

@@ -59,14 +59,14 @@ export function createPolicies({ featureGates }: Config, options: PoliciesOption
   const informers = [
     new PoliciesInformer({
       type: 'validating',
-      compile: compilePolicy,
+      compile: (spec, slice) => compilePolicy(spec, registry.release, slice),
       index: validating,
       accessOf: accessIn(admissionGroup),
       log,
     }),
     new PoliciesInformer({
       type: 'mutating',
-      compile: compileMutations,
+      compile: (spec, slice) => compileMutations(spec, registry.release, slice),
       index: mutating,
       accessOf: hasMutating ? accessIn(admissionGroup, 'v1alpha1') : () => undefined,
       log,

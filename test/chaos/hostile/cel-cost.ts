@@ -8,7 +8,7 @@ import type { Fields, Json } from '../../../src/api/object.ts'
 import { compile, compileInTurns } from '../../../src/objects/cel/compile.ts'
 import { withVariables } from '../../../src/objects/cel/environment.ts'
 import { valueOf } from '../../../src/objects/cel/json-values.ts'
-import { kubernetesEnvironment } from '../../../src/objects/cel/kubernetes.ts'
+import { kubernetesEnvironment, storedVersion } from '../../../src/objects/cel/kubernetes.ts'
 import type { Slice } from '../../../src/objects/cel/run.ts'
 import { typeOfSchema } from '../../../src/objects/cel/schema-type.ts'
 import { atOnce, type Turns } from '../../../src/objects/cel/turns.ts'
@@ -378,7 +378,10 @@ export type RuleCost = {
 export function measure(rule: string): RuleCost | undefined {
   const type = typeOfSchema(schema, { name: 'self' })
   if (type === undefined) throw new Error('no type')
-  const compiled = compile(rule, withVariables(kubernetesEnvironment('1.33'), { self: type }))
+  const compiled = compile(
+    rule,
+    withVariables(kubernetesEnvironment(storedVersion(33)), { self: type }),
+  )
   if ('fault' in compiled) throw new Error(`${rule}: ${compiled.fault}`)
   if (atOnce((slice) => compiled.program.estimateCost(type, slice)).max > ESTIMATE_MAX)
     return undefined
@@ -412,7 +415,7 @@ export function measure(rule: string): RuleCost | undefined {
 export function measureCompile(rule: string): RuleCost {
   const type = typeOfSchema(schema, { name: 'self' })
   if (type === undefined) throw new Error('no type')
-  const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })
+  const environment = withVariables(kubernetesEnvironment(storedVersion(33)), { self: type })
   let start = performance.now()
   const slice: Slice = { isOver: () => performance.now() - start > SLICE_MS }
   const work = (function* (): Turns<string> {

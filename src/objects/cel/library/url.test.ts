@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compile } from '../compile.ts'
-import { kubernetesEnvironment } from '../kubernetes.ts'
+import { kubernetesEnvironment, storedVersion } from '../kubernetes.ts'
 
 function evaluate(text: string): unknown {
-  const compiled = compile(text, kubernetesEnvironment('1.33'))
+  const compiled = compile(text, kubernetesEnvironment(storedVersion(33)))
   assert.ok('program' in compiled, text)
   const result = compiled.program.evaluate({}, 10_000)
   return 'value' in result ? result.value : result.error

@@ -6,7 +6,7 @@
 import { type CompileResult, compileInTurns, type Program } from '../../cel/compile.ts'
 import { withVariables } from '../../cel/environment.ts'
 import { escapeName } from '../../cel/escape.ts'
-import { kubernetesEnvironment } from '../../cel/kubernetes.ts'
+import { type CelVersion, kubernetesEnvironment } from '../../cel/kubernetes.ts'
 import { typeOfSchema } from '../../cel/schema-type.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
@@ -67,15 +67,19 @@ function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
   return false
 }
 
-export type CompileOptions = { readonly isRoot: boolean; readonly slice: Slice }
+export type CompileOptions = {
+  readonly isRoot: boolean
+  readonly version: CelVersion
+  readonly slice: Slice
+}
 
 /** Compiles a schema. `type` is the type of the values according to the enclosing schema. */
 function* compileNode(
   schema: Fields,
   type: Type | undefined,
-  { isRoot, slice }: CompileOptions,
+  { isRoot, version, slice }: CompileOptions,
 ): Turns<RuleNode | undefined> {
-  const inner = { isRoot: false, slice }
+  const inner = { isRoot: false, version, slice }
   const properties = new Map<string, RuleNode>()
   const given = fieldsOf(schema['properties'])
   for (const name of Object.keys(given)) {
@@ -104,7 +108,9 @@ function* compileNode(
   if (own !== undefined) {
     for (const rule of rules) {
       if (slice.isOver()) yield undefined
-      compiled.push(yield* compileRule(rule, schema, { type: own, isStored: () => true, slice }))
+      compiled.push(
+        yield* compileRule(rule, schema, { type: own, versionOf: () => version, slice }),
+      )
     }
   }
   return {
@@ -138,22 +144,22 @@ export const ruleTypeOf = (schema: Fields, isRoot: boolean): Type | undefined =>
 type RuleTypeOptions = {
   readonly type: Type
   /**
-   * Whether an expression is already stored. New expressions can use only features that the
-   * previous Kubernetes version also supports. Stored expressions can use all features.
+   * Returns the version for an expression. New expressions can use only features that the previous
+   * Kubernetes version also supports. Stored expressions can use all features.
    */
-  readonly isStored: (expression: string) => boolean
+  readonly versionOf: (expression: string) => CelVersion
   readonly slice: Slice
 }
 
 export function* compileRule(
   given: Fields,
   schema: Fields,
-  { type, isStored, slice }: RuleTypeOptions,
+  { type, versionOf, slice }: RuleTypeOptions,
 ): Turns<CompiledRule> {
   const rule = readRule(given)
   const oldSelf = rule.optionalOldSelf ? optional(type) : type
   const compileText = (text: string): Turns<CompileResult> => {
-    const environment = kubernetesEnvironment(isStored(text) ? '1.33' : '1.32')
+    const environment = kubernetesEnvironment(versionOf(text))
     return compileInTurns(text, withVariables(environment, { self: type, oldSelf }), slice)
   }
   const compiled = yield* compileText(rule.rule)

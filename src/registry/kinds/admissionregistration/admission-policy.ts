@@ -3,6 +3,7 @@
  * `admission/policies/param-access.ts` checks whether the user who writes them may read the
  * parameters.
  */
+import { defaultGates, type Gates } from '../../../api/gates.ts'
 import { quote } from '../../../api/quote.ts'
 import {
   checked,
@@ -51,8 +52,8 @@ export const admissionPolicyRules: KindRules = {
   validate: () => [],
   // Validation runs in time slices, so that compiling CEL expressions does not block other
   // requests.
-  validateInSlices: (policy, current, tools) =>
-    inTurns((slice) => validatePolicy(policy, current, slice), tools),
+  validateInSlices: (policy, current, tools, gates = defaultGates) =>
+    inTurns((slice) => validatePolicy(policy, current, { gates, slice }), tools),
   status: { validateUpdate: validateStatus },
 }
 
@@ -69,7 +70,7 @@ export const admissionPolicyBindingRules: KindRules = {
 function* validatePolicy(
   policy: KubeObject,
   current: KubeObject | undefined,
-  slice: Slice,
+  { gates, slice }: { readonly gates: Gates; readonly slice: Slice },
 ): Turns<FieldFault[]> {
   const spec = fieldsOf(policy['spec'])
   const before = current && fieldsOf(current['spec'])
@@ -78,6 +79,7 @@ function* validatePolicy(
     hasParams: spec['paramKind'] !== undefined,
     hasVariables: itemsOf(spec['variables']).length > 0,
     stored: new Set(before && expressionsIn(before)),
+    gates,
   })
   return [
     ...(yield* validatePolicySpec(spec, { before, expressions })),

@@ -3,6 +3,7 @@
  * types to which they evaluate.
  */
 import { type FieldFault, internalFault, invalidValue } from '../../../api/field-fault.ts'
+import { defaultGates, type Gates } from '../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../../api/object.ts'
 import {
   type AdmissionNames,
@@ -10,6 +11,7 @@ import {
   PolicyVariables,
 } from '../../../objects/cel/admission.ts'
 import { type CompileResult, compileInTurns } from '../../../objects/cel/compile.ts'
+import { celVersionOf } from '../../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import { bool, isSame, outputNameOf, type Type } from '../../../objects/cel/types.ts'
@@ -46,6 +48,7 @@ export class Expressions {
   readonly #hasParams: boolean
   readonly #variables: PolicyVariables | undefined
   readonly #stored: ReadonlySet<string>
+  readonly #gates: Gates
   readonly slice: Slice
   #characters = 0
 
@@ -55,12 +58,18 @@ export class Expressions {
    */
   constructor(
     slice: Slice,
-    { hasParams = false, hasVariables = false, stored = new Set<string>() } = {},
+    {
+      hasParams = false,
+      hasVariables = false,
+      stored = new Set<string>(),
+      gates = defaultGates,
+    } = {},
   ) {
     this.slice = slice
     this.#hasParams = hasParams
     this.#variables = hasVariables ? new PolicyVariables() : undefined
     this.#stored = stored
+    this.#gates = gates
   }
 
   *check(text: string, path: string, wanted: ExpressionOptions = {}): Turns<FieldFault[]> {
@@ -105,7 +114,7 @@ export class Expressions {
         stage: 'compilation',
       }
     }
-    const version = this.#stored.has(given) ? '1.33' : '1.32'
+    const version = celVersionOf(this.#gates, this.#stored.has(given))
     const environment = admissionEnvironment(version, { ...names, hasParams: this.#hasParams })
     return yield* compileInTurns(text, environment, this.slice)
   }

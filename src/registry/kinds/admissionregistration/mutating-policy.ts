@@ -4,6 +4,7 @@
  * parameters.
  */
 import { type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import { defaultGates, type Gates } from '../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { jsonPatchType, objectType } from '../../../objects/cel/patches.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
@@ -40,8 +41,8 @@ export const mutatingPolicyRules: KindRules = {
   validate: () => [],
   // Validation runs in time slices, so that compiling CEL expressions does not block other
   // requests.
-  validateInSlices: (policy, current, tools) =>
-    inTurns((slice) => validatePolicy(policy, current, slice), tools),
+  validateInSlices: (policy, current, tools, gates = defaultGates) =>
+    inTurns((slice) => validatePolicy(policy, current, { gates, slice }), tools),
 }
 
 export const mutatingPolicyBindingRules: KindRules = {
@@ -52,7 +53,7 @@ export const mutatingPolicyBindingRules: KindRules = {
 function* validatePolicy(
   policy: KubeObject,
   current: KubeObject | undefined,
-  slice: Slice,
+  { gates, slice }: { readonly gates: Gates; readonly slice: Slice },
 ): Turns<FieldFault[]> {
   const spec = fieldsOf(policy['spec'])
   const before = current && fieldsOf(current['spec'])
@@ -60,6 +61,7 @@ function* validatePolicy(
     hasParams: spec['paramKind'] !== undefined,
     hasVariables: true,
     stored: new Set(before && expressionsIn(before)),
+    gates,
   })
   const { reinvocationPolicy } = spec
   const mutations = itemsOf(spec['mutations'])

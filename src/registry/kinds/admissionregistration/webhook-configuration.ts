@@ -8,6 +8,7 @@ import {
   invalidValue,
   required,
 } from '../../../api/field-fault.ts'
+import { defaultGates, type Gates } from '../../../api/gates.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import {
@@ -60,15 +61,17 @@ function rulesWith(validateOwn: ValidateOwn): KindRules {
     validate: () => [],
     // Validation runs in time slices, so that compiling the CEL expressions of match conditions
     // does not block other requests.
-    validateInSlices: (object, current, tools) =>
+    validateInSlices: (object, current, tools, gates = defaultGates) =>
       inTurns(
-        (slice) => validate(object, { validateOwn, before: itemsOf(current?.['webhooks']), slice }),
+        (slice) =>
+          validate(object, { validateOwn, before: itemsOf(current?.['webhooks']), gates, slice }),
         tools,
       ),
   }
 }
 
 type Context = {
+  readonly gates: Gates
   readonly validateOwn: ValidateOwn
   readonly before: readonly Fields[]
   readonly slice: Slice
@@ -76,11 +79,14 @@ type Context = {
 
 function* validate(
   object: KubeObject,
-  { validateOwn, before, slice }: Context,
+  { validateOwn, before, gates, slice }: Context,
 ): Turns<FieldFault[]> {
   const webhooks = itemsOf(object['webhooks'])
   const areKnown = areSameConditions(webhooks, before)
-  const expressions = new Expressions(slice, { stored: new Set(before.flatMap(expressionsIn)) })
+  const expressions = new Expressions(slice, {
+    stored: new Set(before.flatMap(expressionsIn)),
+    gates,
+  })
   const repeats = repeatsIn(webhooks.map(({ name }) => textOf(name)))
   return yield* eachOf(webhooks, slice, function* (webhook, at) {
     const path = `webhooks[${at}]`

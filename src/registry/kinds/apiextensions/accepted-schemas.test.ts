@@ -1,3 +1,4 @@
+import { defaultGates } from '../../../api/gates.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Fields, fieldsOf } from '../../../api/object.ts'
@@ -29,7 +30,7 @@ const specWith = (properties: Fields, more: Fields = {}): Fields => ({
 
 async function faultsOf(spec: Fields, was?: Fields): Promise<string[]> {
   const faults = await inTurns((slice) =>
-    validateSpec(spec, slice, was && { was, isEstablished: true }),
+    validateSpec(spec, { gates: defaultGates, slice }, was && { was, isEstablished: true }),
   )
   return faults.map(({ message }) => message.slice(0, 40))
 }
@@ -78,7 +79,7 @@ test('looking up the schemas of many versions takes time linear in the size of t
     const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
     return { name: `v${at}`, schema: { openAPIV3Schema: { type: 'object', properties } } }
   })
-  const accepted = new AcceptedSchemas({ versions })
+  const accepted = new AcceptedSchemas({ versions }, defaultGates)
   const since = process.threadCpuUsage()
   for (const { schema } of versions.toReversed()) {
     const found = fieldsOf(fieldsOf(schema)['openAPIV3Schema'])

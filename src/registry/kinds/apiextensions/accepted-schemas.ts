@@ -4,7 +4,9 @@
  * schema, unchanged expressions can use the newest CEL environment.
  */
 import { createHash } from 'node:crypto'
+import type { Gates } from '../../../api/gates.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
+import { type CelVersion, celVersionOf } from '../../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import { keyOfValue } from '../../../objects/schema/structural/value.ts'
@@ -20,8 +22,12 @@ export class AcceptedSchemas {
   #marks: ReadonlySet<string> | undefined
   #expressions: ReadonlySet<string> | undefined
 
+  /** The gates of the server. */
+  readonly gates: Gates
+
   /** Creates the lookup. `spec` is the spec of the stored CRD, or undefined for a new CRD. */
-  constructor(spec: Fields | undefined) {
+  constructor(spec: Fields | undefined, gates: Gates) {
+    this.gates = gates
     this.#versions = itemsOf(spec?.['versions'])
   }
 
@@ -53,11 +59,12 @@ export class AcceptedSchemas {
     return this.#versions.some(({ schema }) => !isFields(schemaOf(schema)))
   }
 
-  hasExpression(text: string): boolean {
+  /** Returns the version of the CEL environment for an expression. */
+  celVersionOf(text: string): CelVersion {
     this.#expressions ??= new Set(
       this.#versions.flatMap(({ schema }) => expressionsIn(fieldsOf(schemaOf(schema)))),
     )
-    return this.#expressions.has(text)
+    return celVersionOf(this.gates, this.#expressions.has(text))
   }
 }
 

@@ -13,6 +13,7 @@ import {
   notSupported,
   required,
 } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { goStruct } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
@@ -34,11 +35,11 @@ import {
 
 export function* validateSpec(
   given: Fields,
-  slice: Slice,
+  { gates, slice }: { readonly gates: Gates; readonly slice: Slice },
   before?: StoredCrd,
 ): Turns<FieldFault[]> {
   const spec = yield* inPartsOf(() => toStoredSpec(given), slice)
-  const accepted = new AcceptedSchemas(before?.was)
+  const accepted = new AcceptedSchemas(before?.was, gates)
   const versions = itemsOf(spec['versions'])
   const names = fieldsOf(spec['names'])
   const ofVersions: FieldFault[] = []

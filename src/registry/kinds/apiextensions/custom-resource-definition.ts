@@ -9,6 +9,7 @@ import {
   invalidValue,
   required,
 } from '../../../api/field-fault.ts'
+import { defaultGates, type Gates } from '../../../api/gates.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import {
@@ -47,10 +48,12 @@ export const customResourceDefinitionRules: KindRules = {
   validate: () => [],
   // Validation runs in time slices, because a schema can have thousands of CEL rules and patterns
   // to compile.
-  validateInSlices: (object, current, tools) =>
+  validateInSlices: (object, current, tools, gates = defaultGates) =>
     inTurns(
       (slice) =>
-        current === undefined ? validate(object, slice) : validateUpdate(object, current, slice),
+        current === undefined
+          ? validate(object, { gates, slice })
+          : validateUpdate(object, current, { gates, slice }),
       tools,
     ),
   status: { validateUpdate: (object) => validateAcceptedNames(object) },
@@ -126,10 +129,12 @@ function validateName(object: KubeObject): FieldFault[] {
   ]
 }
 
-function* validate(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
+type SpecContext = { readonly gates: Gates; readonly slice: Slice }
+
+function* validate(object: KubeObject, context: SpecContext): Turns<FieldFault[]> {
   return [
     ...validateName(object),
-    ...(yield* validateSpec(specOf(object), slice)),
+    ...(yield* validateSpec(specOf(object), context)),
     ...validateStatus(object),
     ...validateApproval(object),
     ...validatePreserving(object),
@@ -139,7 +144,7 @@ function* validate(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
 function* validateUpdate(
   object: KubeObject,
   current: KubeObject,
-  slice: Slice,
+  context: SpecContext,
 ): Turns<FieldFault[]> {
   const [spec, was] = [specOf(object), specOf(current)]
   const isEstablished = itemsOf(statusOf(current)['conditions']).some(
@@ -147,7 +152,7 @@ function* validateUpdate(
   )
   const fixed = [...(isEstablished ? ['scope', 'names.kind'] : []), 'group', 'names.plural']
   return [
-    ...(yield* validateSpec(spec, slice, { was, isEstablished })),
+    ...(yield* validateSpec(spec, context, { was, isEstablished })),
     ...fixed.flatMap((path) => validateFixed(spec, was, path)),
     ...validateStatus(object),
     ...validateApproval(object, current),

@@ -4,6 +4,7 @@
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goShown } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
+import { type CelVersion, storedVersion } from '../../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import { addAll } from '../../../lib/scheduling/long-lists.ts'
@@ -17,10 +18,16 @@ import { embeddedFault } from '../../custom/embedded-metadata.ts'
 import { validateEmbedded } from './embedded-resources.ts'
 import { subschemasOf } from './structural-rules.ts'
 
-export function* validateDefaults(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
+/** Validates the defaults of a schema, for a server of a release. */
+export function* validateDefaults(
+  schema: Fields,
+  path: string,
+  { release, slice }: { readonly release: number; readonly slice: Slice },
+): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
   if (!(yield* hasDefaults(schema, slice))) return faults
-  const root = { path, faults, schema, metadata: undefined, isRoot: true, slice }
+  const version = storedVersion(release)
+  const root = { path, faults, schema, metadata: undefined, isRoot: true, version, slice }
   yield* visit(yield* readInTurns(schema, { isOfDefaults: true, slice }), root)
   return faults
 }
@@ -52,18 +59,19 @@ type DefaultContext = {
    */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean
+  readonly version: CelVersion
   readonly slice: Slice
 }
 
 function* visit(schema: Structural, place: DefaultContext): Turns<void> {
-  const { path, faults, slice } = place
+  const { path, faults, version, slice } = place
   // As in kube-apiserver, defaults inside additionalProperties are not validated.
   const { default: value, items, properties, isEmbedded } = schema
   const metadata = isEmbedded ? undefined : place.metadata
   if (slice.isOver()) yield undefined
   if (value !== undefined)
     addAll(faults, yield* validateDefault(value, schema, { ...place, metadata }))
-  const below = { faults, isRoot: false, slice }
+  const below = { faults, isRoot: false, version, slice }
   const given = fieldsOf(place.schema)
   if (items !== undefined) {
     yield* visit(items, {
@@ -128,13 +136,15 @@ function* validateOwn(
   schema: Structural,
   place: DefaultContext,
 ): Turns<readonly FieldFault[]> {
-  const { isRoot, slice } = place
+  const { isRoot, version, slice } = place
   const path = `${place.path}.default`
   if (slice.isOver()) yield undefined
   const faults = yield* validateValues(value, schema, { prefix: path, slice })
   if (slice.isOver()) yield undefined
   const rules =
-    faults.length > 0 ? undefined : yield* compileRules(fieldsOf(place.schema), { isRoot, slice })
+    faults.length > 0
+      ? undefined
+      : yield* compileRules(fieldsOf(place.schema), { isRoot, version, slice })
   return rules === undefined ? faults : yield* checkDefault(value, rules, { path, slice })
 }
 

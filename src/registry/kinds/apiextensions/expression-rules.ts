@@ -26,6 +26,7 @@ import {
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { UNBOUNDED } from '../../../objects/cel/ranges.ts'
+import type { CelVersion } from '../../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import { bytesMin, REQUEST_BYTES_MAX } from '../../../objects/cel/schema-type.ts'
@@ -194,9 +195,9 @@ export class RuleChecks {
       if (this.#isFull()) return
       const rule = fieldsOf(given)
       if (place.slice.isOver()) yield undefined
-      const isStored = (text: string): boolean => this.#accepted.hasExpression(text)
-      const compiled = yield* compileRule(rule, schema, { type, isStored, slice: place.slice })
       const { uncorrelated, slice } = place
+      const versionOf = (text: string): CelVersion => this.#accepted.celVersionOf(text)
+      const compiled = yield* compileRule(rule, schema, { type, versionOf, slice })
       yield* this.#checkRule(rule, compiled, {
         path: `${path}[${at}]`,
         type,

@@ -39,7 +39,7 @@ export function* validateSchema(
   const defective =
     structural.length > 0 || unreadable !== undefined
       ? structural
-      : yield* validateDefaults(schema, path, slice)
+      : yield* validateDefaults(schema, path, { release: accepted.gates.release, slice })
   const withRules = defective.length === 0 && unreadable === undefined
   const faults = [
     ...(hasStatus ? validateRoot(schema, path) : []),

@@ -21,7 +21,7 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import type { Slice } from '../../../objects/cel/run.ts'
+import { celVersionOf } from '../../../objects/cel/kubernetes.ts'
 import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
 import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import { eachItem, mapEach, once } from '../../../lib/scheduling/parts.ts'
@@ -33,7 +33,7 @@ import {
   validateQualified,
   validateSet,
 } from './names.ts'
-import { DeviceSelectors } from './selectors.ts'
+import { DeviceSelectors, type SelectorOptions } from './selectors.ts'
 import { validateToleration } from './taints.ts'
 
 export const REQUESTS_MAX = 32
@@ -55,17 +55,17 @@ export function requestNames(requests: Json | undefined): RequestNames {
 
 type SelectorContext = { readonly selectors: DeviceSelectors; readonly isStored: boolean }
 
-type ValidationContext = { readonly isStored: boolean; readonly slice: Slice }
+type ValidationContext = SelectorOptions & { readonly isStored: boolean }
 
 export function* validateClaimSpec(
   spec: Fields,
   path: string,
-  { isStored, slice }: ValidationContext,
+  { isStored, gates, slice }: ValidationContext,
 ): Turns<FieldFault[]> {
   const { requests, constraints, config } = fieldsOf(spec['devices'])
   const selectors = yield* DeviceSelectors.compile(
     () => exactRequests(itemsOf(requests)),
-    isStored,
+    celVersionOf(gates, isStored),
     slice,
   )
   const how: SelectorContext = { isStored, selectors }

@@ -1,12 +1,13 @@
 import type { FieldFault } from '../../../api/field-fault.ts'
+import { defaultGates } from '../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
-import type { Slice } from '../../../objects/cel/run.ts'
+import { celVersionOf } from '../../../objects/cel/kubernetes.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { CONFIG_MAX, validateConfiguration } from './claim-spec.ts'
 import { validateList } from './names.ts'
-import { DeviceSelectors } from './selectors.ts'
+import { DeviceSelectors, type SelectorOptions } from './selectors.ts'
 
 /** Rules for DeviceClass. A claim can request devices of a class. */
 export const deviceClassRules: KindRules = {
@@ -18,19 +19,19 @@ export const deviceClassRules: KindRules = {
   validate: () => [],
   // Validation runs in time slices, so that compiling the CEL expressions of selectors does not
   // block other requests.
-  validateInSlices: (object, current, tools) =>
-    inTurns((slice) => validateClass(object, current, slice), tools),
+  validateInSlices: (object, current, tools, gates = defaultGates) =>
+    inTurns((slice) => validateClass(object, current, { gates, slice }), tools),
 }
 
 /** Validates a class. As in kube-apiserver, an update is validated first like a new object. */
 function* validateClass(
   object: KubeObject,
   current: KubeObject | undefined,
-  slice: Slice,
+  { gates, slice }: SelectorOptions,
 ): Turns<FieldFault[]> {
-  const faults = yield* validate(specOf(object), undefined, slice)
+  const faults = yield* validate(specOf(object), undefined, { gates, slice })
   if (current === undefined) return faults
-  return [...faults, ...(yield* validate(specOf(object), specOf(current), slice))]
+  return [...faults, ...(yield* validate(specOf(object), specOf(current), { gates, slice }))]
 }
 
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
@@ -39,7 +40,11 @@ const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
  * Validates a spec. Fields that are equal in the stored spec `before` are validated less strictly,
  * because they are already stored.
  */
-function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turns<FieldFault[]> {
+function* validate(
+  spec: Fields,
+  before: Fields | undefined,
+  { gates, slice }: SelectorOptions,
+): Turns<FieldFault[]> {
   const isStored = (field: string): boolean =>
     before !== undefined &&
     isEqualAs(
@@ -48,7 +53,11 @@ function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turn
       { [field]: before[field] },
     )
   const configStored = isStored('config')
-  const selectors = yield* DeviceSelectors.compile(() => [spec], isStored('selectors'), slice)
+  const selectors = yield* DeviceSelectors.compile(
+    () => [spec],
+    celVersionOf(gates, isStored('selectors')),
+    slice,
+  )
   return yield* inPartsOf(
     () => [
       ...selectors.validate(spec['selectors'], 'spec.selectors'),

@@ -1,8 +1,8 @@
 /** Rules for ResourceClaim and ResourceClaimTemplate. Their specs are immutable. */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
+import { defaultGates } from '../../../api/gates.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
-import type { Slice } from '../../../objects/cel/run.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateAnnotations } from '../../metadata.ts'
@@ -11,6 +11,7 @@ import { goLabels, validateLabels } from '../../rules/label-selector.ts'
 import { goClaimSpec, validateClaimSpec } from './claim-spec.ts'
 import { adminRequests, adminResults } from './admin-access.ts'
 import { validateClaimStatus, withoutDeallocated } from './claim-status.ts'
+import type { SelectorOptions } from './selectors.ts'
 
 const immutable = 'field is immutable'
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
@@ -25,8 +26,8 @@ export const resourceClaimRules: KindRules = {
   validate: () => [],
   // Validation runs in time slices, so that compiling the CEL expressions of requests does not
   // block other requests.
-  validateInSlices: (object, current, tools) =>
-    inTurns((slice) => validateClaim(object, current, slice), tools),
+  validateInSlices: (object, current, tools, gates = defaultGates) =>
+    inTurns((slice) => validateClaim(object, current, { gates, slice }), tools),
   namespaceRule: (object, current) =>
     current === undefined ? adminRequests(specOf(object)) : undefined,
   status: {
@@ -43,10 +44,10 @@ export const resourceClaimRules: KindRules = {
 function* validateClaim(
   object: KubeObject,
   current: KubeObject | undefined,
-  slice: Slice,
+  { gates, slice }: SelectorOptions,
 ): Turns<FieldFault[]> {
   const spec = specOf(object)
-  const faults = yield* validateClaimSpec(spec, 'spec', { isStored: false, slice })
+  const faults = yield* validateClaimSpec(spec, 'spec', { isStored: false, gates, slice })
   if (current === undefined) return faults
   const isKept = yield* inPartsOf(
     () => isEqualAs('resource/v1beta2 ResourceClaimSpec', spec, specOf(current)),
@@ -55,21 +56,21 @@ function* validateClaim(
   return [
     ...faults,
     ...(isKept ? [] : [invalidShown('spec', goClaimSpec(spec), immutable)]),
-    ...(yield* validateClaimSpec(spec, 'spec', { isStored: true, slice })),
+    ...(yield* validateClaimSpec(spec, 'spec', { isStored: true, gates, slice })),
   ]
 }
 
 function* validateTemplateOnce(
   object: KubeObject,
   isStored: boolean,
-  slice: Slice,
+  { gates, slice }: SelectorOptions,
 ): Turns<FieldFault[]> {
   const { metadata, spec } = specOf(object)
   const { labels, annotations } = fieldsOf(metadata)
   return [
     ...validateAnnotations(annotations, 'spec.metadata.annotations'),
     ...validateLabels(labels, 'spec.metadata.labels'),
-    ...(yield* validateClaimSpec(fieldsOf(spec), 'spec.spec', { isStored, slice })),
+    ...(yield* validateClaimSpec(fieldsOf(spec), 'spec.spec', { isStored, gates, slice })),
   ]
 }
 
@@ -78,16 +79,16 @@ export const resourceClaimTemplateRules: KindRules = {
   validate: () => [],
   namespaceRule: (object, current) =>
     current === undefined ? adminRequests(fieldsOf(specOf(object)['spec'])) : undefined,
-  validateInSlices: (object, current, tools) =>
-    inTurns((slice) => validateTemplate(object, current, slice), tools),
+  validateInSlices: (object, current, tools, gates = defaultGates) =>
+    inTurns((slice) => validateTemplate(object, current, { gates, slice }), tools),
 }
 
 function* validateTemplate(
   object: KubeObject,
   current: KubeObject | undefined,
-  slice: Slice,
+  { gates, slice }: SelectorOptions,
 ): Turns<FieldFault[]> {
-  const faults = yield* validateTemplateOnce(object, false, slice)
+  const faults = yield* validateTemplateOnce(object, false, { gates, slice })
   if (current === undefined) return faults
   const isKept = yield* inPartsOf(
     () => isEqualAs('resource/v1beta2 ResourceClaimTemplateSpec', specOf(object), specOf(current)),
@@ -96,7 +97,7 @@ function* validateTemplate(
   return [
     ...faults,
     ...(isKept ? [] : [invalidShown('spec', goTemplate(specOf(object)), immutable)]),
-    ...(yield* validateTemplateOnce(object, true, slice)),
+    ...(yield* validateTemplateOnce(object, true, { gates, slice })),
   ]
 }
 

@@ -7,10 +7,12 @@ import {
   required,
   tooLong,
 } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
 import { compileInTurns } from '../../../objects/cel/compile.ts'
 import { deviceEnvironment, deviceType } from '../../../objects/cel/device.ts'
+import type { CelVersion } from '../../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
 import { outputNameOf } from '../../../objects/cel/types.ts'
@@ -26,18 +28,21 @@ const COST_MAX = 1_000_000
  */
 const CHARACTERS_MAX = 256 * 1024
 
+/** Inputs of validation that are not objects. */
+export type SelectorOptions = { readonly gates: Gates; readonly slice: Slice }
+
 /** The selectors of one object. Equal expressions are compiled once. */
 export class DeviceSelectors {
   readonly #known = new Map<string, readonly FieldFault[]>()
-  readonly #isStored: boolean
+  readonly #version: CelVersion
   #characters = 0
 
   /**
-   * Creates an empty set of selectors. `isStored` means that the stored object has the same
-   * selectors. They can then use the newest version of the CEL environment.
+   * Creates an empty set of selectors. If the stored object has the same selectors, they can use
+   * the newest version of the CEL environment.
    */
-  private constructor(isStored: boolean) {
-    this.#isStored = isStored
+  private constructor(version: CelVersion) {
+    this.#version = version
   }
 
   /**
@@ -46,10 +51,10 @@ export class DeviceSelectors {
    */
   static *compile(
     structs: () => readonly Fields[],
-    isStored: boolean,
+    version: CelVersion,
     slice: Slice,
   ): Turns<DeviceSelectors> {
-    const selectors = new DeviceSelectors(isStored)
+    const selectors = new DeviceSelectors(version)
     const expressions = yield* inPartsOf(() => expressionsOf(structs()), slice)
     for (const text of expressions) {
       if (!isTooLong(text)) selectors.#known.set(text, yield* selectors.#check(text, slice))
@@ -87,11 +92,7 @@ export class DeviceSelectors {
         ),
       ]
     }
-    const compiled = yield* compileInTurns(
-      text,
-      deviceEnvironment(this.#isStored ? '1.33' : '1.32'),
-      slice,
-    )
+    const compiled = yield* compileInTurns(text, deviceEnvironment(this.#version), slice)
     if (!('type' in compiled))
       return [invalidValue('', text, `compilation failed: ${compiled.fault}`)]
     const { type } = compiled

@@ -9,6 +9,7 @@ import {
   notSupported,
   required,
 } from '../../../api/field-fault.ts'
+import { defaultGates } from '../../../api/gates.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
 import {
   type Fields,
@@ -18,13 +19,13 @@ import {
   type KubeObject,
   textOf,
 } from '../../../api/object.ts'
-import type { Slice } from '../../../objects/cel/run.ts'
+import { celVersionOf } from '../../../objects/cel/kubernetes.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 import { validateLabel, validatePoolName, validateSubdomain } from './names.ts'
-import { DeviceSelectors } from './selectors.ts'
+import { DeviceSelectors, type SelectorOptions } from './selectors.ts'
 
 const effects = ['NoExecute', 'NoSchedule']
 
@@ -83,8 +84,8 @@ export const deviceTaintRuleRules: KindRules = {
   validate: () => [],
   // Validation runs in time slices, so that compiling the CEL expressions of selectors does not
   // block other requests.
-  validateInSlices: (object, current, tools) =>
-    inTurns((slice) => validateRule(object, current, slice), tools),
+  validateInSlices: (object, current, tools, gates = defaultGates) =>
+    inTurns((slice) => validateRule(object, current, { gates, slice }), tools),
 }
 
 const selectorOf = (object: KubeObject | undefined): Fields =>
@@ -93,7 +94,7 @@ const selectorOf = (object: KubeObject | undefined): Fields =>
 function* validateRule(
   object: KubeObject,
   current: KubeObject | undefined,
-  slice: Slice,
+  { gates, slice }: SelectorOptions,
 ): Turns<FieldFault[]> {
   const path = 'spec.deviceSelector'
   const { deviceClassName, driver, pool, device, selectors } = selectorOf(object)
@@ -104,7 +105,11 @@ function* validateRule(
   ): FieldFault[] =>
     value === undefined || value === null ? [] : validate(textOf(value), `${path}.${name}`)
   const isStored = current !== undefined && isSame(selectors, selectorOf(current)['selectors'])
-  const compiled = yield* DeviceSelectors.compile(() => [{ selectors }], isStored, slice)
+  const compiled = yield* DeviceSelectors.compile(
+    () => [{ selectors }],
+    celVersionOf(gates, isStored),
+    slice,
+  )
   return [
     ...given(deviceClassName, 'deviceClassName', validateSubdomain),
     ...given(driver, 'driver', validateDriverName),

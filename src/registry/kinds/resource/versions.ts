@@ -177,8 +177,8 @@ export function inVersion(rules: KindRules, version: ResourceGroupVersion): Kind
     ...(validateInSlices === undefined
       ? {}
       : {
-          validateInSlices: (object, current, tools) =>
-            validateInSlices(hub(object), current && hub(current), tools),
+          validateInSlices: (object, current, tools, gates) =>
+            validateInSlices(hub(object), current && hub(current), tools, gates),
         }),
     ...(namespaceRule === undefined
       ? {}

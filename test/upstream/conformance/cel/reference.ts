@@ -49,7 +49,7 @@ export async function readSample(): Promise<{ readonly schema: Fields; readonly 
   return { schema: { type: 'object', properties: kit.sampleSchema }, value: kit.sample }
 }
 
-const base = kubernetesEnvironment('1.32')
+const base = kubernetesEnvironment({ release: 33, libraries: 32 })
 const BUDGET = 1_000_000
 
 export class Sample {
