@@ -55,6 +55,7 @@ import { benchEtcds } from './server/etcds.ts'
 import { benchFeatures } from './server/features.ts'
 import { benchProxied } from './server/proxied.ts'
 import { benchSizing } from './server/sizing.ts'
+import { benchStartAgainst } from './server/start-against.ts'
 import { benchStart } from './server/start.ts'
 import { benchStores } from './server/stores.ts'
 import { benchTesting } from './parts/testing/clusters.ts'
@@ -153,7 +154,10 @@ function chosen(): AsyncGenerator<readonly Figure[]> {
 }
 
 async function* against(commit: string): AsyncGenerator<readonly Figure[]> {
-  yield await benchAgainst({ commit, only, runs: Number(values.runs) })
+  const runs = Number(values.runs)
+  if (only?.includes('start')) yield await benchStartAgainst({ commit, runs })
+  const loads = only?.filter((name) => name !== 'start')
+  if (loads?.length !== 0) yield await benchAgainst({ commit, only: loads, runs })
 }
 
 async function* parts(): AsyncGenerator<readonly Figure[]> {

@@ -26,9 +26,10 @@ const MEBIBYTE_KIB = 1024
  * A start is repeated if the host took more than this share of the CPU time until the server was
  * ready.
  */
-const CALM = { stolenMax: 0.02, tries: 4 }
+export const CALM = { stolenMax: 0.02, tries: 4 }
 
-type Run = {
+/** Measurements of one start. */
+export type Start = {
   readonly answeredMs: number
   readonly readyMs: number
   readonly idleMegabytes: number
@@ -73,7 +74,7 @@ const executableCase: Case = {
   idleMegabytesMax: 90,
 }
 
-const casesIn = (dir: string, etcdUrl: string): readonly Case[] => [
+export const casesIn = (dir: string, etcdUrl: string, prefix = '/registry'): readonly Case[] => [
   {
     name: 'dev --ephemeral',
     args: ['dev', '--ephemeral'],
@@ -88,7 +89,13 @@ const casesIn = (dir: string, etcdUrl: string): readonly Case[] => [
   },
   {
     name: 'serve on etcd',
-    args: ['serve', `--etcd-servers=${etcdUrl}`, '--bind-address=127.0.0.1', `--cert-dir=${dir}`],
+    args: [
+      'serve',
+      `--etcd-servers=${etcdUrl}`,
+      `--etcd-prefix=${prefix}`,
+      '--bind-address=127.0.0.1',
+      `--cert-dir=${dir}`,
+    ],
     readyMsMax: 500,
     idleMegabytesMax: 110,
   },
@@ -103,13 +110,13 @@ async function measureCase(
   const { name, args, answeredMsMax, readyMsMax, idleMegabytesMax } = one
   // The first start has no compile cache from an earlier one.
   const first = await measureStart(program, args, dir)
-  const all: Run[] = []
+  const all: Start[] = []
   for (let run = 0; run < runs; run++)
     all.push((await calmest(() => measureStart(program, args, dir), CALM)).best)
   const figure = (
     what: string,
     unit: string,
-    value: (run: Run) => number,
+    value: (run: Start) => number,
     below?: number,
   ): Figure => {
     const sorted = all.map(value).toSorted((a, b) => a - b)
@@ -132,7 +139,11 @@ async function measureCase(
   ]
 }
 
-async function measureStart(program: string, args: readonly string[], dir: string): Promise<Run> {
+export async function measureStart(
+  program: string,
+  args: readonly string[],
+  dir: string,
+): Promise<Start> {
   const [port = 0] = await freePorts(1)
   const env = { ...process.env, XDG_CACHE_HOME: join(dir, 'cache') }
   const stolenNow = watchHost()
