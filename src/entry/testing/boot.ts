@@ -73,7 +73,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Booted
   }
   const server = await restores.within(() => startServer(config, environment, hooks))
   void server.failed.then((error) =>
-    log('error', 'failed to start a part of the server', { error: String(error) }),
+    log('error', 'failed to start a component of the server', { error: String(error) }),
   )
   return { server, handle: await handle }
 }

@@ -194,7 +194,10 @@ export class Endpoints {
     const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_FIRST_MS * 2 ** endpoint.failures)
     endpoint.failures++
     endpoint.avoidUntilMs = this.#clock.monotonicMs() + backoffMs
-    this.#log('debug', 'an endpoint failed', { endpoint: endpoint.url, backoffMs })
+    this.#log('debug', 'a gRPC endpoint failed and is avoided for a while', {
+      endpoint: endpoint.url,
+      backoffMs,
+    })
   }
 }
 

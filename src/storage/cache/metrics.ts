@@ -225,12 +225,12 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
   const ofBudget = ['budget']
   const used = metrics.gauge({
     name: 'keelson_budget_used_bytes',
-    help: 'Memory used by evictable data, in bytes, by budget.',
+    help: 'Memory in bytes that each memory budget uses for data that can be evicted.',
     labels: ofBudget,
   })
   const max = metrics.gauge({
     name: 'keelson_budget_bytes',
-    help: 'Maximum memory for evictable data, in bytes, by budget.',
+    help: 'Maximum memory in bytes that each memory budget can use for data that can be evicted.',
     labels: ofBudget,
   })
   metrics.onPrint(() => {

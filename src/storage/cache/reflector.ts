@@ -302,7 +302,7 @@ export class Reflector {
     for (let waitMs = RETRY_MIN_MS; !this.isClosed(); waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
       try {
         await listing.fill(this.#goLive)
-        this.#options.log('info', 'resource listed again', { resource, from, to: this.#listed })
+        this.#options.log('info', 'listed the resource again', { resource, from, to: this.#listed })
         return
       } catch (error) {
         listing.forget()
