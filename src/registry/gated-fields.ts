@@ -126,8 +126,8 @@ type Plan = {
 }
 
 /**
- * A gated field. `use` identifies the field in the sets of used gates. If `inner` is set, the gate
- * applies only to the field `inner` within this field.
+ * A gated field. `use` identifies the gate and, unless the gate counts as in use as a whole, the
+ * field. If `inner` is set, the gate applies only to the field `inner` within this field.
  */
 type Gated = {
   readonly use: string

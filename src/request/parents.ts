@@ -13,7 +13,7 @@ import type { ObjectStore } from '../storage/store.ts'
 
 /**
  * Number of attempts of a create, each with the latest parents. A parent that changes this often
- * while one object is stored is being written without pause.
+ * while one object is stored is being changed continuously.
  */
 const TRIES = 10
 const RETRY_SECONDS = 1

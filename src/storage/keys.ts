@@ -196,7 +196,7 @@ export const fromBytes = (bytes: Buffer): Key => bytes.toString('latin1')
 
 /**
  * Whether a text can be a part of a key. `%` is allowed in keys, although kube-apiserver rejects it
- * in requests because of URLs.
+ * in requests because of its meaning in URLs.
  */
 function isSegment(text: string): boolean {
   const fault = segmentFault(text)

@@ -18,8 +18,8 @@ import { MemoryEngine } from './memory/memory-engine.ts'
 import { SqliteEngine } from './sqlite/sqlite-engine.ts'
 
 /**
- * Timeout for the check of the import marker, so that an etcd that hangs does not prevent the
- * start.
+ * Timeout for checking whether an import into etcd was not completed, so that an etcd that hangs
+ * does not prevent the start.
  */
 const MARKER_MS_MAX = 3_000
 

@@ -94,8 +94,8 @@ function visited(
 
 /**
  * Returns the union of all sets. Sets are joined pairwise, because adding them one by one would
- * copy a growing set each time. `once` stores the union of each pair, so that interrupted work does
- * not compute it again.
+ * copy a growing set each time. The union of each pair is stored, so that interrupted work does not
+ * compute it again.
  */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = noFields, second] = sets

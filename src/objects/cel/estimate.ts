@@ -251,7 +251,9 @@ class Estimator {
     return plus(plus(before, result), times(turns, turn))
   }
 
-  /** Returns the facts about the accumulator. Only its initial value is known. */
+  /**
+   * Returns the facts about the accumulator of a comprehension. Only its initial value is known.
+   */
   #accumulated({ initial }: Comprehension): SubexpressionFacts {
     return { ...this.#known.get(initial), size: this.#size(initial) }
   }

@@ -137,7 +137,7 @@ function* sorted(
 
 /**
  * Merges both lists. An item that is not in the patch is placed before the next item of the patch
- * only if it was before that item already.
+ * only if it already preceded that item.
  */
 function* interleaved(
   others: readonly Json[],

@@ -246,8 +246,8 @@ export class TypeCatalogue {
 }
 
 /**
- * Returns when fields of this type are omitted. Go omits structs only if they are pointers, and
- * times, quantities and open types are structs in Go.
+ * Returns the condition under which fields of this type are omitted. Go omits structs only if they
+ * are pointers, and times, quantities and open types are structs in Go.
  */
 const omitOf = (schema: Schema): Field['omit'] => (structs.has(schema.type) ? 'never' : 'empty')
 

@@ -85,7 +85,7 @@ export function each<C extends Check>(rule: Rule<C>): Rule<C> {
  * that it receives.
  *
  * If `visit` is interrupted, it is called again for the same item. Therefore `visit` may change
- * state that all items share only after its own loops, or inside `once`.
+ * state that all items share only after its own loops, or inside `once` (lib/scheduling/parts.ts).
  */
 export function eachIn<T, C extends Check>(
   items: readonly T[],

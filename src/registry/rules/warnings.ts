@@ -6,7 +6,8 @@ import { eachItem } from '../../lib/scheduling/parts.ts'
  * fewer warnings than this.
  *
  * The work can be divided into parts, so `warningsOf` can be called several times for an item. If
- * `warningsOf` has to remember earlier items, it must use a set or map created by `once`.
+ * `warningsOf` has to remember earlier items, it must use a set or map that is created with `once`
+ * (lib/scheduling/parts.ts), and is therefore kept between the parts.
  */
 export function warningsOfEach<T>(
   items: readonly T[],

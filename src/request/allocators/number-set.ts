@@ -3,15 +3,15 @@ export type NumberRange = {
   readonly first: number
   readonly last: number
   /**
-   * How many low numbers are reserved for clients that request a specific number. If absent, this
-   * is derived from the size of the range.
+   * Number of low numbers that are reserved for clients that request a specific number. If absent,
+   * it is derived from the size of the range.
    */
   readonly named?: number
 }
 
 /**
- * How many low numbers of a range are reserved for clients: the size of the range divided by `of`,
- * but at most `max`.
+ * Number of low numbers of a range that are reserved for clients: the size of the range divided by
+ * `of`, but at most `max`.
  */
 type NamedShare = { readonly of: number; readonly max: number }
 
@@ -19,8 +19,8 @@ const NAMED_MIN = 16
 const namedPorts: NamedShare = { of: 32, max: 128 }
 
 /**
- * Returns how many low numbers are reserved for clients, which often request low numbers. The
- * server chooses numbers above them as long as any of those are free.
+ * Returns the number of low numbers that are reserved for clients, which often request low numbers.
+ * The server chooses numbers above them as long as any of those are free.
  */
 export const namedOf = (size: number, share: NamedShare): number =>
   size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / share.of)), share.max)

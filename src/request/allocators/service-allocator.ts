@@ -35,8 +35,8 @@ export type ServiceAllocatorOptions = {
   readonly cidrs: readonly Cidr[]
   readonly metrics: AllocatorMetrics
   /**
-   * Value of the metric label `scope` for addresses that the server chooses. kube-apiserver counts
-   * addresses with IPAddress objects as if a client had requested them.
+   * Value of the metric label `scope` for addresses that the server chooses. As in kube-apiserver,
+   * such an address is counted as if a client had requested it, if it has an IPAddress object.
    */
   readonly chosenScope: Scope
   readonly deleteEndpoints: (parent: Parent) => Promise<void>

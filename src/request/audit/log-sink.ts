@@ -30,8 +30,8 @@ export interface Lines {
 
 /**
  * Maximum size of an event that is written together with others. A longer event is written alone,
- * because it might exceed the maximum size of a file, which is at least a megabyte. It must not
- * make other events fail.
+ * because it might exceed the maximum size of a file, which is at least a megabyte. Its failure
+ * must not affect other events.
  */
 const LONG_BYTES = 128 << 10
 /**

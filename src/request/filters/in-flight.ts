@@ -37,8 +37,9 @@ export class InFlight {
   }
 
   /**
-   * Acquires a slot. Fails if the pool is full, or if long responses that this user has not read
-   * yet occupy their maximum share of the pool. Returns undefined if the request is not counted.
+   * Acquires a slot among the requests in flight. Fails if the pool is full, or if long responses
+   * that this user has not read yet occupy their maximum share of the pool. Returns undefined if
+   * the request is not counted.
    */
   enter(user: User, info: RequestInfo): RequestSlot | undefined {
     if (isExempt(user, info)) return undefined

@@ -109,7 +109,10 @@ export class FlowControl implements Disposable {
   #shown: readonly Flow[] = []
   readonly #dividing: Timer
   readonly #own: FlowSeries
-  /** The hand of requests whose schema does not distinguish flows. It has only one queue. */
+  /**
+   * The hand (set of queues) of requests whose schema does not distinguish flows. It has only one
+   * queue.
+   */
   readonly #onlyQueue = new Hand([0])
 
   constructor(options: FlowControlOptions) {

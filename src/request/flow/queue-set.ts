@@ -216,8 +216,8 @@ export class QueueSet {
   }
 
   /**
-   * Returns the queue of the hand that has the least waiting work. The search starts at a different
-   * queue each time, so that queues with equal work are used in turn.
+   * Returns the queue with the least waiting work among the queues of a flow (its hand). The search
+   * starts at a different queue each time, so that queues with equal work are used in turn.
    */
   #choose(hand: Hand): Queue {
     const { queues } = hand
@@ -295,9 +295,9 @@ export class QueueSet {
    * start now.
    *
    * Unlike kube-apiserver, this function prefers queues that got no more than their share and whose
-   * flow has few executing requests. A flow that floods the server uses all queues of its hand.
-   * Each of these queues is entitled to as much as the only queue of a client that sends occasional
-   * requests.
+   * flow has few executing requests. A flow that floods the server fills all queues that it can
+   * use. Each of these queues is entitled to as much as the only queue of a client that sends
+   * occasional requests.
    */
   #next(nowMs: number): Queue | undefined {
     const { queuing } = this.#config

@@ -31,7 +31,7 @@ export function createAuthorizers(
   { authorization, featureGates: gates }: Config,
   { graph = new NodeGraph(), ...parts }: AuthorizersOptions,
 ): ConfiguredAuthorizers {
-  // The role rules of nodes. They are built on the first request of a node, so that the server
+  // The RBAC rules for nodes. They are built on the first request of a node, so that the server
   // starts faster.
   let rules: ReturnType<typeof bootstrapRules> | undefined
   const nodes = { graph, rules: () => (rules ??= bootstrapRules('system:node', gates)), gates }

@@ -32,8 +32,8 @@ export type EncryptionSetUp = AsyncDisposable & {
   /** Checks whether the configuration file has changed. Undefined if the file is not reloaded. */
   readonly reloader: { readonly check: () => Promise<void> } | undefined
   /**
-   * Registers a listener that is called after the encryption providers were replaced. Its argument
-   * is a function that returns whether the replacement affects values with a key prefix.
+   * Registers a listener that is called after the encryption providers were replaced. The listener
+   * receives a function that returns whether the replacement affects values with a key prefix.
    */
   readonly onReplaced: (listener: OnReplaced) => void
 }

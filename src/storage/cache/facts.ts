@@ -81,7 +81,7 @@ export class Facts {
     this.#objectsMin = objectsMin
   }
 
-  /** Changes whenever a word is added to the vocabulary, moved or removed. */
+  /** A number that changes whenever a word is added to the vocabulary, moved or removed. */
   get changes(): number {
     return this.#changes
   }

@@ -298,8 +298,9 @@ export class Item extends Slot {
 
   #printObject(): void {
     if (this.#versionAt !== STORED) return
-    // With `once`, all parts of the work use the same object. Otherwise the decoded object could be
-    // set or evicted between two parts, and the work must reach the same loops each time.
+    // `once` (lib/scheduling/parts.ts) ensures that all parts of the work use the same object.
+    // Otherwise the decoded object could be set or evicted between two parts, and the work must
+    // reach the same loops each time.
     const object = once('object to print', () => this.peek())
     this.isOutdated = isOutdated(object)
     this.#keepWire(this.#home.codec.print(object), object)

@@ -188,7 +188,7 @@ async function orStore<T>(source: Promise<T | 'store'>): Promise<T | 'store'> {
   }
 }
 
-/** Throws kube-apiserver's error message if the resource cannot be listed into memory. */
+/** Throws an error with kube-apiserver's message if the resource cannot be listed into memory. */
 async function orNotListed<T>(source: Promise<T>, spec: ResourceSpec): Promise<T> {
   try {
     return await source

@@ -1,6 +1,7 @@
 /**
  * Refuses a list if one of its objects cannot be read, because the client would assume that the
- * objects are complete. Also refuses a watch that begins with the existing objects.
+ * objects are complete. Also refuses a watch that begins with the existing objects, if one of these
+ * objects cannot be read.
  */
 import { keyAfter, type KeyRange } from '../keys.ts'
 import type { Freshness } from './fresh-state.ts'

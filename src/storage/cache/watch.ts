@@ -58,7 +58,8 @@ export type WatchStart = {
   readonly earlier: readonly ObjectChange[]
   readonly earlierAt: number
   /**
-   * Called when the earlier events have been delivered, or when it is clear that they will not be.
+   * Called when the earlier events have been delivered, or when it is certain that they will not be
+   * delivered.
    */
   readonly onReplayed: () => void
   /** The position in the event ring to continue from. */

@@ -6,8 +6,8 @@ import { LruCache } from '../../lib/cache/lru-cache.ts'
 import type { Key } from '../engine.ts'
 
 /**
- * Maximum number of writes that wait for the event feed. At 5,000 writes per second, this is a
- * tenth of a second.
+ * Maximum number of writes that wait for the event feed. At 5,000 writes per second, they are the
+ * writes of a tenth of a second.
  */
 const VALUES_MAX = 512
 /**

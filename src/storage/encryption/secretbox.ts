@@ -44,7 +44,7 @@ export class Secretbox implements Cipher {
       )
       return Buffer.from(opened.buffer, opened.byteOffset, opened.byteLength)
     } catch (cause) {
-      // kube-apiserver reports this error for every box that cannot be opened.
+      // kube-apiserver reports this error for every value that cannot be decrypted.
       throw unreadable('output array was not large enough for encryption', cause)
     }
   }

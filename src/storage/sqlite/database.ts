@@ -129,8 +129,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * Size of SQLite's log on disk. Returns 0 if the file no longer exists under its name, because
-   * SQLite does not need the name.
+   * Size of SQLite's log on disk. Returns 0 if the file was renamed or deleted. SQLite can still
+   * use such a file.
    */
   get logBytes(): number {
     try {

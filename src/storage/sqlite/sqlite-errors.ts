@@ -21,7 +21,7 @@ const codeIn = (error: unknown): number =>
 
 /**
  * Whether there was no space for a write to the log. The frame that completes a commit is written
- * last, so the commit did not take effect. If a disk runs out of space only during a flush, it
+ * last, so the commit did not take effect. If a disk runs out of space only during a flush, SQLite
  * reports an I/O error instead.
  */
 export const isFull = (error: unknown): boolean => codeIn(error) === FULL

@@ -151,7 +151,9 @@ async function prepare(
   })
 }
 
-/** Checks that the counter does not have to be raised too far, before anything is written. */
+/**
+ * Checks, before anything is written, that the revision counter does not have to be raised too far.
+ */
 async function checkDistance(
   client: EtcdClient,
   dump: DumpFile,

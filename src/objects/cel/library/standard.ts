@@ -196,7 +196,7 @@ const arithmetic: readonly FunctionPart[] = [
 
 const never = (): Result => noSuchOverload
 
-/** Operators that the planner implements, because it does not always evaluate all operands. */
+/** Operators that plan.ts implements, because it does not always evaluate all operands. */
 const logic: readonly FunctionPart[] = [
   { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool)], run: never },
   { name: '_||_', overloads: [global('logical_or', [bool, bool], bool)], run: never },

@@ -151,8 +151,8 @@ function split(text: Value, separator: Value, limit: Value, meter: Meter): Resul
 }
 
 /**
- * Splits a text. The meter is charged before each piece is extracted, because there can be a piece
- * for each character.
+ * Splits a text. The expected time is charged before each piece is extracted, because there can be
+ * a piece for each character.
  */
 function piecesOf(text: string, separator: string, meter: Meter): string[] {
   const pieces: string[] = []

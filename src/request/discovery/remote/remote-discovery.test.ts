@@ -202,7 +202,7 @@ test('a server that never responds does not prevent this server from becoming re
   let isReady = false
   const starting = discovery.start().then(() => (isReady = true))
   await until(() => {
-    // Let the worker start by advancing the time.
+    // Advance the time, so that the worker starts.
     time.advance(0)
     return servers.asked.length === 1
   }, 'it is asked')

@@ -23,7 +23,7 @@ const TEXT_CHARS_MAX = 1 << 20
 export type RemoteResources = ReadonlyMap<string, string>
 
 /**
- * Reads the wanted versions of an APIGroupDiscoveryList. Fails if the document has another kind.
+ * Reads the requested versions of an APIGroupDiscoveryList. Fails if the document has another kind.
  */
 export const readAggregated = (
   json: Buffer,

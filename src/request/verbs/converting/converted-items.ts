@@ -15,8 +15,8 @@ const BYTES_MAX = 128 << 20
 /** Memory of a cached item in addition to the bytes of its object. */
 const ENTRY_BYTES = 250
 /**
- * Maximum number of items that are skipped because they were used recently. Then an item is evicted
- * although it was used recently.
+ * Maximum number of items that are skipped because they were used recently. After that, an item is
+ * evicted even if it was used recently.
  */
 const SPARED_MAX = 1_000
 

@@ -48,8 +48,8 @@ export const audited = (
 
 /**
  * Passes an object to the audit log. Memory is reserved only for the copies that the audit log
- * makes, because the JSON itself is shared with the cache or the response. With `once`, memory is
- * reserved only once, even if the response is serialized in slices.
+ * makes, because the JSON itself is shared with the cache or the response. Even if the response is
+ * serialized in slices, memory is reserved only once.
  */
 function record(json: Body, { audit, hold }: Auditing): void {
   assert(Buffer.isBuffer(json), 'compact JSON of an object is made at once')

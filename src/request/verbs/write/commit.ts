@@ -35,8 +35,8 @@ export async function commit(
   const { store, decode, ttlSeconds } = access.storage
   const { resource, context } = request
   const { signal } = context
-  // A cached item contains the information whether its stored form is outdated, unless a webhook
-  // has converted the item.
+  // A cached item records whether its stored form is outdated, unless a webhook has converted the
+  // item.
   const isUnknown =
     resource.versions.conversionWebhook !== undefined &&
     resource.shape.custom?.hasOldVersions === true
