@@ -74,7 +74,7 @@ function* namesAndMessages(raw: string, line: number, before = ''): Generator<Pr
     /\b(?:test|it|describe|suite)(?:\.\w+)?\((['"`])(.*?)\1[,)]/.exec(raw) ??
     (/\b(?:test|it|describe|suite)(?:\.\w+)?\($/.test(before) ? ownLine.exec(raw) : null)
   const message =
-    /\b(?:help|usage|summary): (['"`])(.*)\1/.exec(raw) ??
+    /\b(?:help|usage|summary): (['"`])((?:\\.|(?!\1).)*)\1/.exec(raw) ??
     /\b(?:info|warn|error)\((['"`])(.*?)\1[,)]/.exec(raw) ??
     /\(\s*'(?:debug|info|warn|error)', (['"`])(.*?)\1[,)]/.exec(raw) ??
     (/\b(?:help|usage|summary):$|^\s*'(?:debug|info|warn|error)',$/.test(before)
