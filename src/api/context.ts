@@ -106,7 +106,7 @@ export class RequestContext implements Work {
   /** Deadline on the monotonic clock. */
   readonly deadlineMs: number
   /**
-   * Whether the creator of the context calls `timeOut` at the deadline, so that the signal needs no
+   * Whether the creator of the context calls `timeOut` at the deadline. If so, the signal needs no
    * timer.
    */
   isTimed = false

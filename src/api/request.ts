@@ -223,8 +223,8 @@ export type ApiResponse = {
        */
       readonly frames: FrameSource
       /**
-       * Whether the stream ends without being closed, so that the server waits for its end during
-       * shutdown. Absent for a watch.
+       * Whether the stream ends by itself. If so, the server waits for its end during shutdown.
+       * Absent for a watch.
        */
       readonly isFinite?: boolean
       /**

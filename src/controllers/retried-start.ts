@@ -5,7 +5,7 @@
 import type { Log } from '../lib/telemetry/log.ts'
 import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 
-/** First and maximum delay between attempts. The delay doubles after each attempt. */
+/** Initial and maximum delay between attempts. The delay doubles after each attempt. */
 const RETRY_MS_FIRST = 1_000
 const RETRY_MS_MAX = 60_000
 

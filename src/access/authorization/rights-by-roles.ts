@@ -118,9 +118,7 @@ class ListedRules {
     return list instanceof PackedTexts ? unpacked : list
   }
 
-  /**
-   * Whether the current step is over, so that the caller should yield. If so, begins the next step.
-   */
+  /** Whether the current step is over. If so, begins the next step, and the caller should yield. */
   isStepOver(): boolean {
     if (this.#entries < this.#stepEnd) return false
     this.#stepEnd = this.#entries + STEP_ENTRIES

@@ -63,9 +63,7 @@ export class ComparedEntries {
     if (++this.#stored % RESERVED_ENTRIES === 0) this.#reserve(RESERVED_ENTRIES * STORED_BYTES)
   }
 
-  /**
-   * Whether the current step is over, so that the caller should yield. If so, begins the next step.
-   */
+  /** Whether the current step is over. If so, begins the next step, and the caller should yield. */
   isStepOver(): boolean {
     if (this.#count < this.#stepEnd) return false
     this.#stepEnd = this.#count + STEP_ENTRIES

@@ -25,7 +25,7 @@ export type PodView = {
   readonly containers: readonly ContainerView[]
   readonly isWindows: boolean
   /**
-   * Whether the pod has a user namespace (hostUsers: false), so that some controls do not apply.
+   * Whether the pod has a user namespace (hostUsers: false). If so, some controls do not apply.
    * Always false if the UserNamespacesPodSecurityStandards gate is disabled.
    */
   readonly isRelaxed: boolean

@@ -68,7 +68,8 @@ export function unknownOf(
 }
 
 /**
- * Returns why the quota does not allow a write with this cost, or undefined if it allows the write.
+ * Returns why the quota does not allow a write that adds this usage, or undefined if the quota
+ * allows the write.
  */
 export function excessOf(
   quota: KubeObject,
@@ -129,8 +130,8 @@ function statusOf({ status }: KubeObject): {
 }
 
 /**
- * Cache of parsed amounts, by the identity of their JSON. Objects are immutable, and a quota is
- * evaluated several times for each write in its namespace.
+ * Caches the amounts that were parsed from a JSON object. JSON objects are immutable, and a quota
+ * is evaluated several times for each write in its namespace.
  */
 const known = new WeakMap<object, ResourceList>()
 

@@ -234,8 +234,8 @@ const tlsOf = ({ caBundle, clientCert, clientKey }: Fields): ProxyTls => ({
 })
 
 /**
- * Returns why the TLS files cannot be used, or undefined if they can. They are validated at
- * startup, although each connection reads them again.
+ * Returns why the TLS files cannot be used, or undefined if they can be used. The files are
+ * validated at startup, although each connection reads them again.
  */
 function unusable({ caPath, certificatePath, keyPath }: ProxyTls): string | undefined {
   const pair = (why: string): string =>

@@ -27,7 +27,7 @@ import { isExactly, isKubelet, kubeletClient } from './signer-rules.ts'
 /** Number of workers, as in kube-controller-manager. */
 const WORKERS_MAX = 5
 /**
- * First and maximum delay before a CSR whose requester lacks permission is checked again, as in
+ * Initial and maximum delay before a CSR whose requester lacks permission is checked again, as in
  * kube-controller-manager.
  */
 const REFUSED_MS_FIRST = 200

@@ -46,7 +46,7 @@ const CHANGED_MS = 10
  */
 const STRANGERS_MAX = 20
 /**
- * First and maximum delay before an object is checked again if its owner exists but is not in the
+ * Initial and maximum delay before an object is checked again if its owner exists but is not in the
  * graph yet. If the owner is deleted before its resource is listed, no event reports the deletion.
  * The end of the list triggers a check; the delay covers deletions between two lists. The delay
  * doubles, because each check may read from the database.

@@ -26,11 +26,11 @@ export const FIELD_MANAGER = 'keelson-apply'
 
 /** Number of objects of a stage that are applied at the same time. */
 const CONCURRENT_OBJECTS = 8
-/** Maximum time until a new CustomResourceDefinition is served. */
+/** Maximum wait until a new CustomResourceDefinition is served. */
 const SERVED_MS_MAX = 30_000
-/** Maximum time until an object that is being deleted no longer exists. */
+/** Maximum wait until an object that is being deleted no longer exists. */
 const GONE_MS_MAX = 30_000
-/** Maximum time until the server has processed a change on which an object depends. */
+/** Maximum wait until the server has processed a change on which an object depends. */
 const NOTICED_MS_MAX = 5000
 
 export type ApplyOptions = {

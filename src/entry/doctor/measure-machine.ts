@@ -33,7 +33,7 @@ import {
 } from './machine-checks.ts'
 
 const run = promisify(execFile)
-/** Maximum time until kubectl reports its version. */
+/** Maximum wait until kubectl reports its version. */
 const KUBECTL_MS_MAX = 5_000
 
 export type MachineOptions = {

@@ -24,7 +24,7 @@ export type BootOptions = {
   readonly log: Log
   /** Whether the engine already contains the initial objects of a cluster. */
   readonly isPrepared: boolean
-  /** Whether the server writes nothing by itself, so that only requests write. */
+  /** Whether only requests write, so the server writes nothing by itself. */
   readonly isPassive?: boolean
   /** Records writes. Absent if writes are not recorded. */
   readonly history?: History

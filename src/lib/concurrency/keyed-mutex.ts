@@ -3,8 +3,7 @@ import { systemTimers, type Timer, type Timers } from '../time/timers.ts'
 /** A held lock. Disposing of it passes the lock to the next caller. */
 type Lock = Disposable & {
   /**
-   * Whether the caller had to wait for the lock, so that the state may have changed in the
-   * meantime.
+   * Whether the caller had to wait for the lock. If so, the state may have changed in the meantime.
    */
   readonly hasWaited: boolean
 }

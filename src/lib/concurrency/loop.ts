@@ -6,10 +6,7 @@ export type LoopOptions = {
   /** The name of the task in log messages. */
   readonly name: string
   readonly intervalMs: number
-  /**
-   * Whether the task was already run during startup, so that the first run follows after one
-   * interval.
-   */
+  /** Whether the task was already run during startup. If so, it runs again after one interval. */
   readonly isDoneAtStart?: boolean
   readonly run: (signal: AbortSignal) => Promise<void>
   readonly log: Log

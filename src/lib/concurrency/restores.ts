@@ -58,7 +58,7 @@ export class Restores {
     return contexts.getStore()?.restores
   }
 
-  /** Whether work runs in this context, so that its writes have a fencing token. */
+  /** Whether work runs in this context. If so, its writes have a fencing token. */
   static isWorking(): boolean {
     return contexts.getStore()?.token !== undefined
   }

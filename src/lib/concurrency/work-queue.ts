@@ -8,7 +8,7 @@ import { beginWork, Restores } from './restores.ts'
 import { systemTime, type Timer, type Timers } from '../time/timers.ts'
 import type { QueueMetrics, QueueSeries } from '../telemetry/queue-metrics.ts'
 
-/** First and maximum delay after failures. The delay doubles after each failure. */
+/** Initial and maximum delay after failures. The delay doubles after each failure. */
 const RETRY_MS_FIRST = 50
 const RETRY_MS_MAX = 10_000
 

@@ -11,7 +11,7 @@
  */
 export const SAFE_NODES: readonly string[] = ['24.18.1', '26.5.1']
 
-/** Returns why this version cannot be used, or undefined if it can. */
+/** Returns why this version cannot be used, or undefined if it can be used. */
 export function nodeFault(version: string = process.versions.node): string | undefined {
   if (isSafeNode(version)) return undefined
   const wanted = SAFE_NODES.join(' or newer, or ')

@@ -63,7 +63,7 @@ export function atOnce<T>(steps: Steps<T>): T {
 export type SlicesTime = Pick<Time, 'monotonicMs' | 'defer'>
 
 export type SlicesOptions = {
-  /** Whether no client waits for this work, so that it leaves most of a tick to other work. */
+  /** Whether no client waits for this work. If so, it leaves most of a tick to other work. */
   readonly isBackground?: boolean
   /**
    * Whether all clients of a resource wait for this work. It gets one slice in each tick, and does
@@ -93,8 +93,8 @@ export class Slices {
   }
 
   /**
-   * Whether the slice is over, so that the caller should await `turn()`. This is cheap enough for
-   * frequent calls.
+   * Whether the slice is over. If so, the caller should await `turn()`. This check is cheap enough
+   * for frequent calls.
    */
   get isOver(): boolean {
     return (

@@ -28,7 +28,9 @@ export type Method<T> = {
   /** Path of the service and method, such as '/etcdserverpb.KV/Range'. */
   readonly path: string
   readonly read: (reader: WireReader) => T
-  /** Whether the method only reads, so that a call can be repeated. */
+  /**
+   * Whether the method only reads. If so, a call can be repeated even if its outcome is unknown.
+   */
   readonly isRead: boolean
   /**
    * Whether an etcd member without a leader should reject the call immediately, so that the call is

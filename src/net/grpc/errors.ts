@@ -54,8 +54,7 @@ export class GrpcError extends Error {
   /** Whether the request may have been applied although it failed. */
   readonly ambiguous: boolean
   /**
-   * Whether the endpoint cannot serve calls at the moment, so that another endpoint should be
-   * tried.
+   * Whether the endpoint cannot serve calls at the moment. If so, another endpoint should be tried.
    */
   readonly isUnavailable: boolean
   /** Whether a message exceeded the size limit of this client. */

@@ -5,9 +5,8 @@
 import type { Duplex } from 'node:stream'
 
 /**
- * Time for which incoming data is read and discarded before the socket closes, as in Go's server.
- * If a socket closes while its client still sends, the connection is reset and the response is
- * lost.
+ * How long incoming data is read and discarded before the socket closes, as in Go's server. If a
+ * socket closes while its client still sends, the connection is reset and the response is lost.
  */
 const RESET_AVOIDANCE_MS = 500
 

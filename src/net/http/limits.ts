@@ -67,8 +67,8 @@ export const defaultLimits: Limits = {
    */
   unauthenticatedStallMsMax: 5_000,
   /**
-   * Time for which an idle connection stays open, as in kube-apiserver. Node's default of 5 s is
-   * too short, because many clients pause longer between two requests.
+   * How long an idle connection stays open, as in kube-apiserver. Node's default of 5 s is too
+   * short, because many clients pause longer between two requests.
    */
   idleMsMax: 90_000,
   /**

@@ -13,7 +13,7 @@ export type BodyForm = { readonly length?: number | undefined; readonly isEnd?: 
 export interface Outgoing {
   /** Whether the response can have a body. False if the method is HEAD. */
   readonly takesBody: boolean
-  /** Whether the client has disconnected, so that written data is lost. */
+  /** Whether the client has disconnected. If so, written data is lost. */
   readonly isGone: boolean
   /** Whether the client accepts compressed bodies. */
   readonly takesGzip: () => boolean

@@ -45,10 +45,10 @@ const TINY_BYTES = 32
 /** Time for the peer to read GOAWAY after a connection error. */
 const ERROR_LINGER_MS = 1000
 /**
- * Time for which the peer must be silent after the last write before the socket is closed. If the
- * socket closed while the peer still sends frames, such as WINDOW_UPDATE for data that it reads,
- * the connection would be reset and data in flight would be lost. A peer that is silent for this
- * long has received everything.
+ * How long the peer must be silent after the last write before the socket is closed. If the socket
+ * closed while the peer still sends frames, such as WINDOW_UPDATE for data that it reads, the
+ * connection would be reset and data in flight would be lost. A peer that is silent for this long
+ * has received everything.
  */
 const LINGER_MS = 2000
 
