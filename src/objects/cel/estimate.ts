@@ -207,7 +207,7 @@ class Estimator {
 
   /**
    * Returns the sizes of the keys and items of a value that is one of two operands, such as the
-   * result of a conditional. They are known only if they are known for both operands.
+   * result of a conditional. The sizes are known only if both operands have known sizes.
    */
   #insideOfBoth(one: Expr | undefined, other: Expr | undefined): Inside | undefined {
     const first = one && this.#known.get(one)?.inside

@@ -33,7 +33,7 @@ const KEPT_COST = 20
 const KEPT_NANOS = 2_000
 /**
  * Maximum duration of a single call, because calls cannot be interrupted. kube-apiserver has no
- * such limit, because its costs do not cover this work.
+ * such limit: its costs do not cover this work.
  */
 const CALL_NANOS_MAX = 30_000_000
 /** Maximum duration of all work in one evaluation that is not covered by costs. */

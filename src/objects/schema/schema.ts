@@ -123,7 +123,7 @@ export type Field = {
   /** Whether a zero value differs from an absent value. */
   readonly isPointer: boolean
   /**
-   * When the field is omitted.
+   * Condition under which the field is omitted.
    * - `empty`: if it has the zero value of its type
    * - `absent`: if it is absent
    * - `never`: the zero value is printed, or `null` if the value can be absent

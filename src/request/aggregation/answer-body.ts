@@ -20,8 +20,8 @@ const SHORT_BYTES_MAX = 8 * 1024
 /** Source of the body. */
 export type BodyOrigin = {
   /**
-   * Pauses the origin. Absent if the origin limits by itself how many bytes it sends before
-   * `giveBack` is called.
+   * Pauses the origin. Absent if the origin itself limits how many bytes it sends before `giveBack`
+   * is called.
    */
   readonly pause?: () => void
   readonly resume?: () => void

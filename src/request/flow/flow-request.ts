@@ -138,8 +138,8 @@ export type Requests = Iterable<FlowRequest> & { readonly length: number }
 export class Queue {
   readonly index: number
   /**
-   * Progress of the priority level at which the next request would start if each queue had always
-   * got exactly its share.
+   * Progress of the priority level at which the next request of this queue would start if each
+   * queue had always got exactly its share.
    */
   nextR = 0
   seatsInUse = 0

@@ -180,7 +180,7 @@ export class Item extends Slot {
   }
 
   /**
-   * Sets the JSON for clients without retaining the object. For a caller that has encoded the
+   * Sets the JSON for clients without retaining the object. Used by callers that have encoded the
    * object for other readers.
    */
   setBytes(object: KubeObject, wire: Wire): void {

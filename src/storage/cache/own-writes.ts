@@ -23,7 +23,7 @@ export type OwnWrite = {
 export class OwnWrites {
   /**
    * The oldest write comes first, because the event feed delivers them in this order. This is an
-   * array because a `Map` would retain objects that were taken, in tables that V8 has replaced (see
+   * array because a `Map` would retain removed objects, in tables that V8 has replaced (see
    * lib/collections/id-table.ts).
    */
   readonly #writes: OwnWrite[] = []

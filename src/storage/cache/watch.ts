@@ -369,8 +369,8 @@ export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[
 }
 
 /**
- * Passes the events of a watch to `pass` until the watch is closed. For consumers that also call
- * `takeAll`. Unlike with `eventsOf`, events are passed on immediately after they are taken.
+ * Passes the events of a watch to `pass` until the watch is closed. Used by consumers that also
+ * call `takeAll`. Unlike with `eventsOf`, events are passed on immediately after they are taken.
  */
 export async function takeUntilClosed(
   source: EventSource,

@@ -33,7 +33,7 @@ type ReadOptions = {
   readonly isOfDefaults?: boolean
 }
 
-/** Parses a schema synchronously. Only for schemas that have already been accepted. */
+/** Parses a schema synchronously. Used only for schemas that have already been accepted. */
 export const readStructural = (schema: Json | undefined, options: ReadOptions = {}): Structural =>
   atOnce((slice) => readInTurns(schema, { ...options, slice }))
 
@@ -185,7 +185,8 @@ function isLong({
 }: Fields): boolean {
   const lists = [values, rules, allOf, anyOf, oneOf]
   if (lists.some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)) return true
-  // JSON.stringify takes time proportional to the square of the nesting depth.
+  // JSON.stringify takes time proportional to the square of the nesting depth, so parts with nested
+  // values are not compared.
   return (
     Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)
   )

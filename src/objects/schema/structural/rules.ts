@@ -196,7 +196,7 @@ type Words = {
   readonly wanted: 'bool' | 'string'
   /** Name that error messages use for the expression. */
   readonly what: string
-  /** Name of the program in errors. */
+  /** Name that error messages use for the compiled expression. */
   readonly program: string
 }
 
