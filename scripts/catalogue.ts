@@ -15,11 +15,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { defaultMinor } from '../src/api/releases.ts'
-import { type Facts, readFacts } from './catalogue/facts.ts'
+import { kubernetesFolder, readFacts } from './catalogue/facts.ts'
 import { gateFaults } from './catalogue/gates.ts'
 import { catalogueFolder as out, readByHand, readGates } from './catalogue/kept.ts'
-import { resourcesText } from './catalogue/resources-text.ts'
-import { typesTexts } from './catalogue/types-text.ts'
+import { type Block, mergeReleases } from './catalogue/merge-releases.ts'
+import { resourceBlocks } from './catalogue/resources-text.ts'
+import { packageBlocks } from './catalogue/types-text.ts'
+import { versions } from './catalogue/versions.ts'
 
 /**
  * The generated files, and the versions of the API group that each file contains. Versions that no
@@ -42,22 +44,34 @@ const files: Readonly<Record<string, readonly string[]>> = {
   discovery: ['v1'],
   events: ['v1'],
   flowcontrol: ['v1'],
+  lifecycle: ['v1alpha1'],
   networking: ['v1', 'v1beta1'],
   node: ['v1'],
   policy: ['v1'],
   rbac: ['v1'],
-  resource: ['v1alpha3', 'v1beta1', 'v1beta2'],
-  scheduling: ['v1'],
+  resource: ['v1', 'v1alpha3', 'v1beta1', 'v1beta2'],
+  scheduling: ['v1', 'v1alpha1', 'v1alpha2', 'v1alpha3', 'v1beta1'],
   storage: ['v1', 'v1alpha1', 'v1beta1'],
-  storagemigration: ['v1alpha1'],
+  storagemigration: ['v1', 'v1alpha1', 'v1beta1'],
 }
 
+/** The oldest release of the catalogue. */
+const oldest = defaultMinor
+
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const pinned = readFacts()
-const stale = [...texts(pinned)].filter(
-  ([file, text]) => readFileSync(join(out, file), 'utf8') !== text,
-)
-const faults = gateFaults(defaultMinor, pinned.gates)
+const releases = versions
+  .filter(([release]) => release >= oldest)
+  .map(([release, version]) => ({
+    release,
+    facts: readFacts(version),
+    folder: kubernetesFolder(version),
+  }))
+const newest = releases.at(-1)?.release ?? oldest
+const stale = [...texts()].filter(([file, text]) => readFileSync(join(out, file), 'utf8') !== text)
+const faults = [
+  ...releases.flatMap(({ release, facts }) => gateFaults(release, facts.gates)),
+  ...lostGates(),
+]
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exitCode = 1
 if (options.check) {
@@ -66,42 +80,77 @@ if (options.check) {
 } else for (const [file, text] of stale) writeFileSync(join(out, file), text)
 console.log(`catalogue: ${stale.length} files ${options.check ? 'differ' : 'written'}`)
 
-function* texts(facts: Facts): Generator<readonly [file: string, text: string]> {
-  const names = Object.entries(files).flatMap(([group, versions]) =>
-    versions.map((version) => `${group}/${version}`),
+function* texts(): Generator<readonly [file: string, text: string]> {
+  const names = Object.entries(files).flatMap(([group, groupVersions]) =>
+    groupVersions.map((version) => `${group}/${version}`),
   )
-  const gone = names.filter((name) => facts.packages[name] === undefined)
+  const gone = names.filter((name) =>
+    releases.every(({ facts }) => facts.packages[name] === undefined),
+  )
   if (gone.length > 0)
     throw new Error(
       `${gone.join(', ')} no longer exist: remove them from the table of files in scripts/catalogue.ts`,
     )
-  const gates = readGates()
-  const parts = typesTexts(facts, names, { byHand: readByHand(), gates })
-  checkGates(gates, facts)
-  for (const [group, versions] of Object.entries(files)) {
-    const text = versions.map((version) => parts.get(`${group}/${version}`)).join('\n')
-    yield [`${group}.ts`, module(`${group}Types`, text)]
+  const ofReleases = releases.map(({ release, facts }) => ({
+    release,
+    packages: packageBlocks(facts, names, {
+      byHand: readByHand(release),
+      gates: readGates(release),
+    }),
+  }))
+  for (const [group, groupVersions] of Object.entries(files)) {
+    const parts = groupVersions.map((version) => {
+      const [aliases, structs] = (['aliases', 'structs'] as const).map((part) =>
+        mergeReleases(
+          ofReleases.map(({ release, packages }) => ({
+            release,
+            blocks: packages.get(`${group}/${version}`)?.[part] ?? [],
+          })),
+          newest,
+        ),
+      )
+      return packageText(`${group}/${version}`, aliases ?? [], structs ?? [])
+    })
+    yield [`${group}.ts`, module(`${group}Types`, parts.join('\n'))]
   }
-  const groups = new Map(
-    Object.entries(facts.packages).map(([name, { group }]) => [group, name.split('/')[0] ?? '']),
-  )
-  yield [
-    'resources.ts',
-    module(
-      'resourceTable',
-      resourcesText((group) => groups.get(group) ?? ''),
-    ),
-  ]
+  yield ['resources.ts', module('resourceTable', resourcesText())]
 }
 
-/** Fails if a field with `gate=` no longer exists, because the gate would be lost. */
-function checkGates(gates: ReadonlyMap<string, string>, { packages }: Facts): void {
-  const fields = Object.entries(packages).flatMap(([name, { types }]) =>
-    types.flatMap((type) => type.fields.map((field) => `${name} ${type.name}.${field.name}`)),
+function packageText(name: string, aliases: readonly Block[], structs: readonly Block[]): string {
+  const lines = aliases.map(({ head }) => head)
+  if (lines.length > 0) lines.push('')
+  return [`package ${name}`, '', ...lines, ...structs.flatMap(blockLines)].join('\n')
+}
+
+function blockLines({ head, lines }: Block): readonly string[] {
+  return [head, ...lines.map((line) => `  ${line}`), '']
+}
+
+function resourcesText(): string {
+  const blocks = releases.map(({ release, facts, folder }) => {
+    const groups = new Map(
+      Object.entries(facts.packages).map(([name, { group }]) => [group, name.split('/')[0] ?? '']),
+    )
+    const packageOf = (group: string): string => groups.get(group) ?? ''
+    return { release, blocks: resourceBlocks({ release, folder, packageOf }) }
+  })
+  return mergeReleases(blocks, newest).flatMap(blockLines).join('\n')
+}
+
+/** Returns the fields with `gate=` that no longer exist, because their gates would be lost. */
+function lostGates(): readonly string[] {
+  const fields = new Set(
+    releases.flatMap(({ facts }) =>
+      Object.entries(facts.packages).flatMap(([name, { types }]) =>
+        types.flatMap((type) => type.fields.map((field) => `${name} ${type.name}.${field.name}`)),
+      ),
+    ),
   )
-  const lost = [...gates.keys()].filter((id) => !fields.includes(id))
-  if (lost.length > 0)
-    throw new Error(`fields that are marked with a gate no longer exist: ${lost.join(', ')}`)
+  return releases.flatMap(({ release }) =>
+    [...readGates(release).keys()]
+      .filter((id) => !fields.has(id))
+      .map((id) => `${id} is marked with a gate, but no longer exists`),
+  )
 }
 
 function module(name: string, text: string): string {

@@ -4,6 +4,7 @@
  *
  *   node scripts/versions.ts 1.34.4
  */
+import { defaultMinor } from '../src/api/releases.ts'
 import { gatesActedOn } from '../src/config/feature-gates.ts'
 import {
   type Facts,
@@ -108,7 +109,7 @@ const valuesOf = ({ packages }: Facts): ReadonlySet<string> =>
 /** Lists only the fields that are new. All other fields were reviewed for the pinned version. */
 function unmarkedLines(old: Facts, now: Facts): readonly string[] {
   const known = marked(old)
-  const gated = readGates()
+  const gated = readGates(defaultMinor)
   return [...marked(now)]
     .filter((line) => !known.has(line) && !gated.has(line.split(':')[0] ?? ''))
     .map((line) => `\`${line}\``)
@@ -141,7 +142,7 @@ const stages = ({ gates }: Facts): ReadonlyMap<string, string> =>
 
 const isOurs = (name: string): string =>
   gatesActedOn.includes(name) ||
-  [...readGates().values()].some((gate) => gate.split(':')[0] === name)
+  [...readGates(defaultMinor).values()].some((gate) => gate.split(':')[0] === name)
     ? ' **(Keelson acts on it)**'
     : ''
 

@@ -89,6 +89,10 @@ export function readFacts(version?: string): Facts {
   return JSON.parse(go('run', './facts', ...moduleFlags(folders)))
 }
 
+/** Returns the folder of the source of k8s.io/kubernetes. */
+export const kubernetesFolder = (version?: string): string =>
+  download([`k8s.io/kubernetes${suffix('1', version)}`])[0]?.Dir ?? ''
+
 /** Feature gates of a version, and the folder of the source of k8s.io/kubernetes. */
 export type GatesOfVersion = { readonly gates: readonly GateFacts[]; readonly folder: string }
 

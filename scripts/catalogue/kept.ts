@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { splitPackages } from '../../src/objects/schema/read-types.ts'
+import { linesOfRelease } from '../../src/objects/schema/release-lines.ts'
 
 export const catalogueFolder: string = join(
   import.meta.dirname,
@@ -22,11 +23,11 @@ export const catalogueFolder: string = join(
  */
 export type ByHand = { readonly types: ReadonlySet<string>; readonly named: ReadonlySet<string> }
 
-export function readByHand(): ByHand {
+export function readByHand(release: number): ByHand {
   const types = new Set<string>()
   const named = new Set<string>()
   for (const file of ['apidiscovery.ts', 'unserved.ts']) {
-    for (const [name, text] of splitPackages(readFileSync(join(catalogueFolder, file), 'utf8'))) {
+    for (const [name, text] of readPackages(file, release)) {
       for (const [type] of text.matchAll(/^\w+/gm)) types.add(`${name} ${type}`)
       for (const [word] of text.matchAll(/(?<![\w./])[A-Z]\w*/g)) named.add(`${name} ${word}`)
     }
@@ -34,11 +35,13 @@ export function readByHand(): ByHand {
   return { types, named }
 }
 
-/** Returns the values of `gate=`, by names of fields such as `core/v1 PodSpec.resources`. */
-export function readGates(): ReadonlyMap<string, string> {
+/**
+ * Returns the values of `gate=` in a release, by names of fields such as `core/v1 PodSpec.resources`.
+ */
+export function readGates(release: number): ReadonlyMap<string, string> {
   const gates = new Map<string, string>()
   for (const file of readdirSync(catalogueFolder)) {
-    for (const [name, text] of splitPackages(readFileSync(join(catalogueFolder, file), 'utf8'))) {
+    for (const [name, text] of readPackages(file, release)) {
       let type = ''
       for (const line of text.split('\n')) {
         type = /^\w+/.exec(line)?.[0] ?? type
@@ -49,3 +52,6 @@ export function readGates(): ReadonlyMap<string, string> {
   }
   return gates
 }
+
+const readPackages = (file: string, release: number): ReadonlyMap<string, string> =>
+  splitPackages(linesOfRelease(readFileSync(join(catalogueFolder, file), 'utf8'), release))

@@ -1,10 +1,11 @@
 /**
- * Generates the table of resources from recorded responses of kube-apiserver. The responses are its
- * aggregated discovery with every version enabled, and stored objects, which show the storage
- * version of each resource.
+ * Generates the table of resources from facts about a release: the discovery documents in the source
+ * of k8s.io/kubernetes, which list all versions of all resources, and the rules for storage versions.
  */
-import { isRecord, type Json } from '../../test/recorded/compat/json.ts'
-import { readDocuments, readStored, type StoredRow } from '../../test/recorded/golden/read.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Block } from './merge-releases.ts'
+import { storedVersions } from './storage-versions.ts'
 
 type Kind = { readonly group: string; readonly version: string; readonly kind: string }
 type ServedVerbs = { readonly verbs: readonly string[]; readonly responseKind?: Kind }
@@ -35,47 +36,82 @@ const verbLetters: Readonly<Record<string, string>> = {
   watch: 'W',
 }
 
-/** Returns the table. `packageOf` maps an API group to Keelson's package name. */
-export function resourcesText(packageOf: (group: string) => string): string {
-  const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
-  const stored = storedVersions(readStored())
-  const groups = ['/api', '/apis'].flatMap((path) =>
-    groupsOf(all.get(path) ?? byDefault.get(path) ?? null),
+/** Resources of the core group, as `/api/v1` lists them. */
+type CoreResource = ServedVerbs & {
+  readonly name: string
+  readonly kind: string
+  readonly group?: string
+  readonly version?: string
+  readonly namespaced: boolean
+  readonly singularName: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+}
+
+export type ResourceFacts = {
+  readonly release: number
+  /** The folder of the source of k8s.io/kubernetes. */
+  readonly folder: string
+  /** Returns Keelson's package name of an API group. */
+  readonly packageOf: (group: string) => string
+}
+
+/** Returns the resources of a release by apiVersion, in the order of discovery. */
+export function resourceBlocks({ release, folder, packageOf }: ResourceFacts): readonly Block[] {
+  const documents = join(folder, 'api', 'discovery')
+  const core: { resources: readonly CoreResource[] } = readJson(join(documents, 'api__v1.json'))
+  const { items }: { items: readonly DiscoveredGroup[] } = readJson(
+    join(documents, 'aggregated_v2.json'),
   )
-  const parts = groups.flatMap(({ metadata: { name: group = '' }, versions }) =>
+  const groups = [
+    { metadata: {}, versions: [{ version: 'v1', resources: coreResources(core.resources) }] },
+    ...items,
+  ]
+  const stored = storedVersions({ release, folder })
+  return groups.flatMap(({ metadata: { name: group = '' }, versions }) =>
     versions.map(({ version, resources }) => {
       const apiVersion = group === '' ? version : `${group}/${version}`
-      const lines = resources.map(
-        (one) => `  ${resourceText(one, { group, version, apiVersion, stored })}`,
-      )
-      return [`${apiVersion} ${packageOf(group)}/${version}`, ...lines, ''].join('\n')
+      return {
+        head: `${apiVersion} ${packageOf(group)}/${version}`,
+        lines: resources.map((one) => resourceText(one, { group, version, apiVersion, stored })),
+      }
     }),
   )
-  return parts.join('\n')
 }
 
-function groupsOf(document: Json): readonly DiscoveredGroup[] {
-  const text = JSON.stringify(isRecord(document) ? document['items'] : [])
-  return JSON.parse(text)
-}
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 
-/** Returns the storage versions by collection, such as `apps/v1 deployments`. */
-function storedVersions(rows: readonly StoredRow[]): ReadonlyMap<string, string> {
-  return new Map(
-    rows.map(({ get, json }) => {
-      const { apiVersion }: { apiVersion: string } = JSON.parse(json)
-      const parts = get.split('/').slice(2)
-      const served = get.startsWith('/api/') ? parts.slice(0, 1) : parts.slice(0, 2)
-      return [`${served.join('/')} ${parts.at(-2)}`, apiVersion]
-    }),
-  )
+/** Converts the resources of the core group to the form of aggregated discovery. */
+function coreResources(all: readonly CoreResource[]): readonly DiscoveredResource[] {
+  const toKind = ({ group = '', version = '', kind }: CoreResource): Kind => ({
+    group,
+    version,
+    kind,
+  })
+  return all
+    .filter(({ name }) => !name.includes('/'))
+    .map((one) => ({
+      ...one,
+      resource: one.name,
+      responseKind: toKind(one),
+      scope: one.namespaced ? ('Namespaced' as const) : ('Cluster' as const),
+      singularResource: one.singularName,
+      subresources: all
+        .filter(({ name }) => name.startsWith(`${one.name}/`))
+        .map((sub) => ({
+          subresource: sub.name.slice(one.name.length + 1),
+          responseKind: toKind(sub),
+          verbs: sub.verbs,
+        })),
+    }))
 }
 
 type ResourceContext = {
   readonly group: string
   readonly version: string
   readonly apiVersion: string
-  readonly stored: ReadonlyMap<string, string>
+  /** Returns the apiVersion in which a kind is stored. */
+  readonly stored: (group: string, plural: string, kind: string) => string
 }
 
 function resourceText(resource: DiscoveredResource, of: ResourceContext): string {
@@ -91,7 +127,9 @@ function resourceText(resource: DiscoveredResource, of: ResourceContext): string
   if (resource.singularResource !== kind.toLowerCase())
     throw new Error(`${plural}: the singular name is not the kind in lower case`)
   const words = [plural, kind, scope.toLowerCase(), letters(resource.verbs)]
-  const stored = of.stored.get(`${of.apiVersion} ${plural}`) ?? of.apiVersion
+  const stored = resource.verbs.includes('update')
+    ? of.stored(of.group, plural, kind)
+    : of.apiVersion
   if (stored !== of.apiVersion) words.push(`stored=${stored}`)
   if (shortNames.length > 0) words.push(`short=${shortNames.join(',')}`)
   if (categories.length > 0) words.push(`in=${categories.join(',')}`)

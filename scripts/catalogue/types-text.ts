@@ -4,6 +4,7 @@
  */
 import type { AliasFacts, Facts, FieldFacts, TypeFacts } from './facts.ts'
 import type { ByHand } from './kept.ts'
+import type { Block } from './merge-releases.ts'
 
 /**
  * Lists that are separate messages in protobuf, so that an empty list differs from an absent one.
@@ -36,15 +37,26 @@ const zeros = new Set(['""', '0', 'false'])
 
 export type KeptFields = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
 
+/** The types of a package. */
+export type PackageBlocks = {
+  readonly aliases: readonly Block[]
+  readonly structs: readonly Block[]
+}
+
 /**
+<<<<<<< HEAD
  * Returns the text of each package, by the name of the package. A text contains the types that
  * kinds of these packages or handwritten types use.
+=======
+ * Returns the types of each package by name: those that are used by the kinds of these packages or
+ * by hand-written types.
+>>>>>>> d3c5fb23 (registry: the catalogue has the types of 1.33 to 1.37)
  */
-export function typesTexts(
+export function packageBlocks(
   { packages }: Facts,
   names: readonly string[],
   { byHand, gates }: KeptFields,
-): Map<string, string> {
+): Map<string, PackageBlocks> {
   const all = new Map<string, AliasFacts | TypeFacts>()
   for (const [name, { aliases, types }] of Object.entries(packages)) {
     for (const one of [...(aliases ?? []), ...types]) all.set(`${name} ${one.name}`, one)
@@ -67,20 +79,18 @@ export function typesTexts(
   }
   for (const id of byHand.named) use(id)
   const unlisted = enumsUnlisted([...all])
-  return new Map(names.map((name) => [name, packageText(name)]))
+  return new Map(names.map((name) => [name, blocksOf(name)]))
 
-  function packageText(name: string): string {
+  function blocksOf(name: string): PackageBlocks {
     const { aliases, types } = packages[name] ?? { aliases: [], types: [] }
-    const lines = (aliases ?? []).flatMap((alias) =>
-      used.has(`${name} ${alias.name}`)
-        ? [aliasText(alias, unlisted.has(`${name} ${alias.name}`))]
-        : [],
-    )
-    if (lines.length > 0) lines.push('')
-    for (const type of types) {
-      if (used.has(`${name} ${type.name}`)) lines.push(...structText(name, type, gates), '')
+    const isUsed = (one: AliasFacts | TypeFacts): boolean => used.has(`${name} ${one.name}`)
+    return {
+      aliases: (aliases ?? []).filter(isUsed).map((alias) => ({
+        head: aliasText(alias, unlisted.has(`${name} ${alias.name}`)),
+        lines: [],
+      })),
+      structs: types.filter(isUsed).map((type) => structBlock(name, type, gates)),
     }
-    return [`package ${name}`, '', ...lines].join('\n')
   }
 }
 
@@ -118,13 +128,13 @@ function aliasText({ name, go, values }: AliasFacts, isUnlisted: boolean): strin
   return `${name} = ${form}${values === undefined || isUnlisted ? '' : `: ${values.join('|')}`}`
 }
 
-function structText(packageName: string, type: TypeFacts, gates: KeptFields['gates']): string[] {
+function structBlock(packageName: string, type: TypeFacts, gates: KeptFields['gates']): Block {
   const mapType = type.mapType === undefined ? '' : ` ${type.mapType}`
-  const fields = type.fields.map((field) => {
+  const lines = type.fields.map((field) => {
     const gate = gates.get(`${packageName} ${type.name}.${field.name}`)
-    return `  ${fieldText(field)}${gate === undefined ? '' : ` gate=${gate}`}`
+    return `${fieldText(field)}${gate === undefined ? '' : ` gate=${gate}`}`
   })
-  return [`${type.name}${mapType}${unionText(type)}`, ...fields]
+  return { head: `${type.name}${mapType}${unionText(type)}`, lines }
 }
 
 /** Returns the published extension of a union, with its fields sorted by name. */
@@ -147,6 +157,7 @@ function fieldText(field: FieldFacts): string {
   const listType = field.listType ?? field.mapType
   if (listType === 'map') words.push(`map=${(field.listMapKeys ?? []).join(',')}`)
   else if (listType !== undefined) words.push(listType)
+  if (field.omitzero === true && !type.startsWith('*')) words.push('omitzero')
   if (field.patchStrategy !== undefined) words.push(`patch=${field.patchStrategy}`)
   if (field.patchMergeKey !== undefined) words.push(`key=${field.patchMergeKey}`)
   if (field.default !== undefined && !zeros.has(field.default))

@@ -42,8 +42,9 @@ export function writeRules(
   const tools: KindTools = {
     row,
     gates,
+    struct,
     gatesFor: gatesOfStored(row, gates),
-    dropGated: gatedDropper(row, rules, { gated, struct }),
+    dropGated: gatedDropper(row, rules, { cluster, gated, struct }),
   }
   const { gatesFor, dropGated } = tools
   return {
@@ -65,8 +66,10 @@ export function writeRules(
       const keepsStatus = hasStatus && takesStatus !== 'create and update'
       const whole = keepsStatus ? withField(given, 'status', current['status']) : given
       const object = dropGated(whole, current)
-      const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
-      return generation === undefined ? prepared : counted(prepared, current, { generation, row })
+      const prepared = rules.prepareUpdate?.(object, current, writer, gates) ?? object
+      return generation === undefined
+        ? prepared
+        : counted(prepared, current, { generation, struct: struct() })
     },
     validate: (object) => rules.validate?.(object, gates) ?? [],
     validateUpdate: (object, current) =>
@@ -98,6 +101,7 @@ export const kindName = ({
 type KindTools = {
   readonly row: ResourceRow
   readonly gates: Gates
+  readonly struct: () => Struct
   /**
    * Returns the feature gates for an update. A gate that is off counts as on if the stored object
    * already uses its feature.
@@ -118,11 +122,15 @@ function gatesOfStored(row: ResourceRow, gates: Gates): KindTools['gatesFor'] {
 function gatedDropper(
   row: ResourceRow,
   { gatedForm }: KindRules,
-  { gated, struct: ownStruct }: Pick<WriteRulesOptions, 'gated' | 'struct'>,
+  { cluster, gated, struct: ownStruct }: WriteRulesOptions,
 ): KindTools['dropGated'] {
   if (gatedForm === undefined) return (object, current) => gated.drop(object, current, ownStruct())
   return (object, current) => {
-    const struct = typeOf(row.packageName.replace(/[^/]*$/, gatedForm.version), row.kind)
+    const struct = typeOf(
+      row.packageName.replace(/[^/]*$/, gatedForm.version),
+      row.kind,
+      cluster.gates.release,
+    )
     if (!gated.areIn(struct)) return object
     const whole = gatedForm.to(object)
     const usable = gated.drop(whole, current && gatedForm.to(current), struct)
@@ -132,7 +140,7 @@ function gatedDropper(
 
 function subresourceRules(
   { strategy = {}, status = {}, subresourceRules: others = {} }: KindRules,
-  { row, gates, gatesFor, dropGated }: KindTools,
+  { row, gates, gatesFor, dropGated, struct }: KindTools,
 ): WriteRules['subresources'] {
   const { generation } = strategy
   return {
@@ -142,7 +150,7 @@ function subresourceRules(
     ...Object.fromEntries(
       Object.entries(others).map(([part, own]) => [
         part,
-        countingRules(gatedRules(withGates(own, gatesFor), dropGated), generation, row),
+        countingRules(gatedRules(withGates(own, gatesFor), dropGated), generation, struct),
       ]),
     ),
   }
@@ -172,13 +180,16 @@ const gatedRules = (
 function countingRules(
   rules: UpdateRules,
   generation: Generation | undefined,
-  row: ResourceRow,
+  struct: () => Struct,
 ): UpdateRules {
   if (generation === undefined) return rules
   return {
     ...rules,
     prepareUpdate: (object, current, writer) =>
-      counted(rules.prepareUpdate(object, current, writer), current, { generation, row }),
+      counted(rules.prepareUpdate(object, current, writer), current, {
+        generation,
+        struct: struct(),
+      }),
   }
 }
 
@@ -220,14 +231,13 @@ function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMet
   return present({ ...current, name, namespace, uid, resourceVersion })
 }
 
-type Counting = { readonly generation: Generation; readonly row: ResourceRow }
+type Counting = { readonly generation: Generation; readonly struct: Struct }
 
 function counted(
   object: KubeObject,
   current: KubeObject,
-  { generation, row }: Counting,
+  { generation, struct }: Counting,
 ): KubeObject {
-  const struct = typeOf(row.packageName, row.kind)
   const isChanged = generation.fields.some((path) => {
     const [now, before] = [valueAt(object, path), valueAt(current, path)]
     return !isEqual(schemaAt(struct, path), now, before, generation.equality)

@@ -12,7 +12,6 @@ import type {
 } from '../objects/schema/object-schema.ts'
 import type { Struct } from '../objects/schema/schema.ts'
 import { hasSubresource, kindName, writeRules } from './built-in-rules.ts'
-import { resourceTable } from './catalogue/resources.ts'
 import { type DeclarativeReport, withDeclarative } from './declarative.ts'
 import { GatedFields } from './gated-fields.ts'
 import type { DeletionRules } from './deletion.ts'
@@ -20,7 +19,7 @@ import type { ClusterFacts, KindRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
 import { strictAddressFaults, strictPodFaults } from './rules/strict-addresses.ts'
 import { validateUnprivileged } from './privileged.ts'
-import { readResources, type ResourceRow, splitApiVersion } from './read-resources.ts'
+import { type ResourceRow, resourcesOf, splitApiVersion } from './read-resources.ts'
 import {
   apiVersionOf,
   type FieldSelection,
@@ -68,7 +67,7 @@ export function builtInResources({
     : undefined
   const isThere = (row: ResourceRow): boolean =>
     isServed(row) && isGateOn(rulesOf(row).strategy?.gate, gates)
-  const rows = readResources(resourceTable).filter(isThere)
+  const rows = resourcesOf(gates.release).filter(isThere)
   return rows.map((row) => {
     const name = kindName(row)
     const rules = rulesOf(row)
@@ -152,6 +151,7 @@ function builtIn(
     listKind: `${row.kind}List`,
     plural: row.plural,
     isNamespaced: row.isNamespaced,
+    release: cluster.gates.release,
     isCustom: false,
     isStored: row.verbs.includes('update'),
     verbs: row.verbs,
@@ -170,7 +170,7 @@ function builtIn(
     rules: writeRules(row, rules, { cluster, gated, struct: () => resource.shape.struct }),
     deletion: deletionRules(rules),
     table: tables.get(kindName(row)) ?? defaultTable,
-    views: hasSubresource(row, 'scale') ? { scale: scaleView() } : {},
+    views: hasSubresource(row, 'scale') ? { scale: scaleView(cluster.gates.release) } : {},
   }
   return resource
 }
@@ -204,9 +204,9 @@ function schemaOf(
   rules: KindRules,
   { cluster, defaults }: Pick<ResourceEnvironment, 'cluster' | 'defaults'>,
 ): ObjectSchema {
-  const struct = typeOf(row.packageName, row.kind)
-  const stored =
-    row.storageVersion === undefined ? undefined : storedForm(row, row.storageVersion, rules)
+  const { release } = cluster.gates
+  const struct = typeOf(row.packageName, row.kind, release)
+  const stored = row.storageVersion === undefined ? undefined : storedForm(row, rules, release)
   const { setDefaults, completeStored, refuse, isDefaultedAgain = false } = rules
   const bytesField = struct.fields.find(
     ({ schema }) => schema.type === 'map' && schema.of.type === 'bytes',
@@ -225,9 +225,9 @@ function schemaOf(
       const result = defaults.set(own, struct)
       return result === own ? own : { ...result, metadata, kind, apiVersion }
     },
-    otherForm: otherForms(row, struct, stored),
+    otherForm: otherForms(row, { struct, stored, release }),
     stored,
-    scheme: schemeOf(row.group),
+    scheme: schemeOf(row.group, release),
   }
 }
 
@@ -238,24 +238,32 @@ function schemaOf(
  */
 function otherForms(
   row: ResourceRow,
-  struct: Struct,
-  stored: StoredForm | undefined,
+  forms: KnownForms,
 ): (apiVersion: string) => ReadForm | undefined {
   const served = apiVersionOf(row)
-  const known = new Map<string, ReadForm>([[served, { struct, fromStored: (object) => object }]])
+  const known = new Map<string, ReadForm>([
+    [served, { struct: forms.struct, fromStored: (object) => object }],
+  ])
   return (apiVersion) => {
-    const form = known.get(apiVersion) ?? otherForm(apiVersion, row, { struct, stored })
+    const form = known.get(apiVersion) ?? otherForm(apiVersion, row, forms)
     if (form !== undefined) known.set(apiVersion, form)
     return form
   }
 }
 
+type KnownForms = {
+  /** The served form. */
+  readonly struct: Struct
+  readonly stored: StoredForm | undefined
+  readonly release: number
+}
+
 function otherForm(
   apiVersion: string,
   row: ResourceRow,
-  { struct, stored }: { readonly struct: Struct; readonly stored: StoredForm | undefined },
+  { struct, stored, release }: KnownForms,
 ): ReadForm | undefined {
-  const old = findType(packageOf(apiVersion, row), row.kind)
+  const old = findType(packageOf(apiVersion, row), row.kind, release)
   if (old === undefined) return undefined
   const convert = oldVersions.get(`${apiVersion} ${row.kind}`)
   const current = { apiVersion: row.storageVersion ?? apiVersionOf(row), kind: row.kind }
@@ -298,16 +306,17 @@ function packageOf(apiVersion: string, row: ResourceRow): string {
 }
 
 /**
- * Returns the converter for objects of the kind that are stored as `apiVersion`. Without a
+ * Returns the converter for objects of the kind that are stored in the storage version. Without a
  * converter, both versions have the same fields and differ only in their apiVersion.
  */
-function storedForm(row: ResourceRow, apiVersion: string, { convert }: KindRules): StoredForm {
+function storedForm(row: ResourceRow, { convert }: KindRules, release: number): StoredForm {
+  const apiVersion = row.storageVersion ?? apiVersionOf(row)
   const served = apiVersionOf(row)
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const packageName = apiVersion === 'v1' ? 'core/v1' : row.packageName.replace(/[^/]*$/, version)
   return {
     apiVersion,
-    struct: typeOf(packageName, row.kind),
+    struct: typeOf(packageName, row.kind, release),
     toStored: (object) => ({ ...(convert?.toStored(object) ?? object), apiVersion }),
     fromStored: (object) => ({ ...(convert?.fromStored(object) ?? object), apiVersion: served }),
   }

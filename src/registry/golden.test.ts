@@ -126,7 +126,7 @@ function structOf(id: string): Struct {
   const [group = '', version = ''] = apiVersion.includes('/')
     ? apiVersion.split('/')
     : ['core', apiVersion]
-  const [struct] = packagesOf(group).flatMap((one) => findType(`${one}/${version}`, kind) ?? [])
+  const [struct] = packagesOf(group).flatMap((one) => findType(`${one}/${version}`, kind, 33) ?? [])
   return struct ?? assert.fail(`${id} has no type`)
 }
 

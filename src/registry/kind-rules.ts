@@ -34,11 +34,17 @@ export type KindUpdateRules = Omit<UpdateRules, 'validateUpdate'> & {
 
 export type KindRules = Partial<
   Pick<MetadataRules, 'checkName' | 'usesGenerateNameVerbatim'> &
-    Pick<WriteRules, 'prepareUpdate' | 'namespaceRule'> &
+    Pick<WriteRules, 'namespaceRule'> &
     Omit<DeletionRules, 'defaultPropagation' | 'returnsDeleted'>
 > & {
   readonly strategy?: Strategy
   readonly prepareCreate?: (object: KubeObject, writer: Writer, gates: Gates) => KubeObject
+  readonly prepareUpdate?: (
+    object: KubeObject,
+    current: KubeObject,
+    writer: Writer,
+    gates: Gates,
+  ) => KubeObject
   readonly warnings?: (
     object: KubeObject,
     current: KubeObject | undefined,

@@ -9,8 +9,10 @@
  * Each verb is a letter: C create, D delete, X deletecollection, G get, L list, P patch, U update,
  * W watch. `std` stands for all verbs. `in` lists categories. `stored` is the apiVersion in which
  * objects are stored, if it differs. A subresource such as `/scale:GPU=autoscaling/v1/Scale` has
- * its own kind.
+ * its own kind. objects/schema/release-lines.ts describes the marks of releases.
  */
+import { linesOfRelease } from '../objects/schema/release-lines.ts'
+import { resourceTable } from './catalogue/resources.ts'
 import type { Subresource, Verb } from './resource.ts'
 
 /** A resource, as defined by a line of the table. */
@@ -40,14 +42,25 @@ const verbsByLetter: ReadonlyMap<string, Verb> = new Map([
   ['W', 'watch'],
 ])
 
-export function readResources(table: string): ResourceRow[] {
+/** Rows by release, for the releases that the process uses. */
+const known = new Map<number, readonly ResourceRow[]>()
+
+/** Returns the resources of a release, in the order of discovery. */
+export function resourcesOf(release: number): readonly ResourceRow[] {
+  const rows = known.get(release) ?? readResources(linesOfRelease(resourceTable, release))
+  known.set(release, rows)
+  return rows
+}
+
+function readResources(table: string): readonly ResourceRow[] {
   const rows: ResourceRow[] = []
   let apiVersion = ''
   let packageName = ''
   for (const line of table.split('\n')) {
     const words = line.trim().split(' ')
     if (!line.startsWith(' ')) [apiVersion = '', packageName = ''] = words
-    else rows.push(readRow(words, { ...splitApiVersion(apiVersion), packageName }))
+    else if (words.length > 1)
+      rows.push(readRow(words, { ...splitApiVersion(apiVersion), packageName }))
   }
   return rows
 }

@@ -48,6 +48,8 @@ export type Resource = {
   readonly listKind: string
   readonly plural: string
   readonly isNamespaced: boolean
+  /** Minor version of the release of Kubernetes that the control plane serves. */
+  readonly release: number
   readonly isCustom: boolean
   /** The CustomResourceDefinition of a custom resource. */
   readonly definition?: { readonly name: string; readonly uid: string }

@@ -9,7 +9,7 @@ const deployment = {
   spec: { replicas: 2, selector: { matchLabels: { app: 'a' } }, paused: true },
   status: { replicas: 1 },
 }
-const view = scaleView()
+const view = scaleView(33)
 
 test('a Scale has the replicas, the selector and the identity of the scaled object', () => {
   assert.deepEqual(view.show(deployment), {

@@ -16,18 +16,18 @@ const apiVersion = 'autoscaling/v1'
 /** Metadata fields of a Scale. */
 const shownMetadata = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'] as const
 
-export const scaleView = (): View => ({
+export const scaleView = (release: number): View => ({
   group: 'autoscaling',
   version: 'v1',
   kind,
   ownedPath: 'spec.replicas',
   get shape(): ObjectSchema {
-    const struct = typeOf('autoscaling/v1', kind)
+    const struct = typeOf('autoscaling/v1', kind, release)
     return {
       struct,
       setDefaults: (scale) => scale,
       stored: undefined,
-      scheme: schemeOf('autoscaling'),
+      scheme: schemeOf('autoscaling', release),
     }
   },
   table: scaleTable,

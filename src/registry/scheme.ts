@@ -27,6 +27,7 @@ const packages: ReadonlyMap<string, string> = new Map([
   ['flowcontrol.apiserver.k8s.io', 'flowcontrol'],
   ['imagepolicy.k8s.io', 'imagepolicy'],
   ['internal.apiserver.k8s.io', 'apiserverinternal'],
+  ['lifecycle.k8s.io', 'lifecycle'],
   ['networking.k8s.io', 'networking'],
   ['node.k8s.io', 'node'],
   ['policy', 'policy'],
@@ -90,12 +91,13 @@ const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: 
   ],
 )
 
-const mainScheme: Scheme = { name: 'pkg/api/legacyscheme/scheme.go:30', find: findKind }
+/** The main scheme of each release that the process uses. */
+const mainSchemes = new Map<number, Scheme>()
 
-/** Returns the scheme that decodes request bodies for the resources of a group. */
-export function schemeOf(group: string): Scheme {
+/** Returns the scheme of a release that decodes request bodies for the resources of a group. */
+export function schemeOf(group: string, release: number): Scheme {
   const small = smallSchemes.get(group)
-  if (small === undefined) return mainScheme
+  if (small === undefined) return mainSchemeOf(release)
   const find = (apiVersion: string, kind: string): RegisteredKind | undefined => {
     const { group: own, version } = splitApiVersion(apiVersion)
     const isOwn =
@@ -105,25 +107,47 @@ export function schemeOf(group: string): Scheme {
   return { name: small.name, find }
 }
 
-export function findKind(apiVersion: string, kind: string): RegisteredKind | undefined {
+function mainSchemeOf(release: number): Scheme {
+  const scheme = mainSchemes.get(release) ?? {
+    name: 'pkg/api/legacyscheme/scheme.go:30',
+    find: (apiVersion, kind) => findKind(apiVersion, kind, release),
+  }
+  mainSchemes.set(release, scheme)
+  return scheme
+}
+
+export function findKind(
+  apiVersion: string,
+  kind: string,
+  release: number,
+): RegisteredKind | undefined {
   const { group, version } = splitApiVersion(apiVersion)
   const packageName = packages.get(group)
-  if (packageName === undefined || !isKnown(packageName, version, kind)) return undefined
+  if (packageName === undefined || !isKnown({ packageName, version, kind, release }))
+    return undefined
   const hubName = commonKinds.has(kind) ? `v1.${kind}` : `${packageName}.${kind}`
   return {
     goName: `${commonKinds.has(kind) ? 'v1' : version}.${kind}`,
     hubName: movedHubs.get(hubName) ?? hubName,
-    struct: findType(`${packageName}/${version}`, kind) ?? findType('meta/v1', kind),
+    struct:
+      findType(`${packageName}/${version}`, kind, release) ?? findType('meta/v1', kind, release),
   }
 }
 
-function isKnown(packageName: string, version: string, kind: string): boolean {
+type KindOfRelease = {
+  readonly packageName: string
+  readonly version: string
+  readonly kind: string
+  readonly release: number
+}
+
+function isKnown({ packageName, version, kind, release }: KindOfRelease): boolean {
   if (commonKinds.has(kind)) return true
   if (packageName === 'core' && version === 'v1' && coreKinds.has(kind)) return true
   const single = kind.endsWith('List') ? kind.slice(0, -'List'.length) : kind
   const versions = version === '__internal' ? ['v1', 'v2'] : [version]
   return versions.some(
-    (one) => findType(`${packageName}/${one}`, single)?.byName.has('apiVersion') === true,
+    (one) => findType(`${packageName}/${one}`, single, release)?.byName.has('apiVersion') === true,
   )
 }
 

@@ -19,10 +19,10 @@ export const tokenRequestKind = { group, version, kind } as const
  */
 export function asTokenRequest(resource: Resource): Resource {
   const shape: ObjectSchema = {
-    struct: typeOf('authentication/v1', kind),
+    struct: typeOf('authentication/v1', kind, resource.release),
     setDefaults: (object) => ({ ...object, spec: withLifetime(fieldsOf(object['spec'])) }),
     stored: undefined,
-    scheme: schemeOf(group),
+    scheme: schemeOf(group, resource.release),
   }
   return { ...resource, ...tokenRequestKind, shape }
 }

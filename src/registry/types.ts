@@ -1,4 +1,5 @@
 /** The types of built-in kinds. A type is parsed from the catalogue when it is first used. */
+import { defaultMinor } from '../api/releases.ts'
 import type { Struct } from '../objects/schema/schema.ts'
 import { typeDefaults } from './kinds/type-defaults.ts'
 import { splitPackages, TypeCatalogue } from '../objects/schema/read-types.ts'
@@ -18,6 +19,7 @@ import { coreTypes } from './catalogue/core.ts'
 import { discoveryTypes } from './catalogue/discovery.ts'
 import { eventsTypes } from './catalogue/events.ts'
 import { flowcontrolTypes } from './catalogue/flowcontrol.ts'
+import { lifecycleTypes } from './catalogue/lifecycle.ts'
 import { metaTypes } from './catalogue/meta.ts'
 import { networkingTypes } from './catalogue/networking.ts'
 import { nodeTypes } from './catalogue/node.ts'
@@ -46,6 +48,7 @@ const texts = [
   discoveryTypes,
   eventsTypes,
   flowcontrolTypes,
+  lifecycleTypes,
   metaTypes,
   networkingTypes,
   nodeTypes,
@@ -58,17 +61,33 @@ const texts = [
   storagemigrationTypes,
 ]
 
-/** Built-in types never change, so all control planes in a process share them. */
-const builtInTypes = new TypeCatalogue(
-  texts.flatMap((text) => [...splitPackages(text)]),
-  typeDefaults,
-)
+const packages = splitPackages(...texts)
+
+/** Catalogues by release. All control planes of a release in a process share one. */
+const catalogues = new Map<number, TypeCatalogue>()
+
+function catalogueOf(release: number): TypeCatalogue {
+  let catalogue = catalogues.get(release)
+  if (catalogue === undefined) {
+    catalogue = new TypeCatalogue({ texts: packages, defaults: typeDefaults, release })
+    catalogues.set(release, catalogue)
+  }
+  return catalogue
+}
 
 /**
- * Returns a type. `packageName` is its package in the catalogue, as in `typeOf('core/v1', 'Pod')`.
+ * Returns a type of a release. `packageName` is its package in the catalogue, as in
+ * `typeOf('core/v1', 'Pod', 33)`.
  */
-export const typeOf = (packageName: string, typeName: string): Struct =>
-  builtInTypes.struct(packageName, typeName)
+export const typeOf = (packageName: string, typeName: string, release: number): Struct =>
+  catalogueOf(release).struct(packageName, typeName)
 
-export const findType = (packageName: string, typeName: string): Struct | undefined =>
-  builtInTypes.find(packageName, typeName)
+export const findType = (
+  packageName: string,
+  typeName: string,
+  release: number,
+): Struct | undefined => catalogueOf(release).find(packageName, typeName)
+
+/** Returns a type that is the same in all releases. */
+export const commonType = (packageName: string, typeName: string): Struct =>
+  typeOf(packageName, typeName, defaultMinor)

@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test'
 import { decodeObject, openEnvelope } from '../../src/objects/codec/protobuf/envelope.ts'
 import { ProtobufReader } from '../../src/objects/codec/protobuf/reader.ts'
 import { fieldsOf, textOf } from '../../src/api/object.ts'
-import { typeOf } from '../../src/registry/types.ts'
+import { commonType } from '../../src/registry/types.ts'
 import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const COUNT = 200
@@ -108,6 +108,6 @@ function readEvent(event: Buffer): { name: string; text: string } {
     } else return false
     return true
   })
-  const { metadata, data } = decodeObject(openEnvelope(object), typeOf('core/v1', 'ConfigMap'))
+  const { metadata, data } = decodeObject(openEnvelope(object), commonType('core/v1', 'ConfigMap'))
   return { name: metadata.name ?? '', text: textOf(fieldsOf(data)['text']) }
 }

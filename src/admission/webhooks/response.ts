@@ -7,7 +7,7 @@ import { type Fields, fieldsOf, isFields, textOf, textsOf } from '../../api/obje
 import { quote } from '../../api/quote.ts'
 import { decodeStruct } from '../../objects/codec/decode.ts'
 import { goTypeOfHead, parseFault, readHead } from '../../objects/codec/head.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import type { ReviewVersion } from './webhook.ts'
 
 export type Response = {
@@ -66,7 +66,7 @@ function decode(text: string, { version }: Expected): DecodedReview {
     if (headFault !== undefined) throw failed(parseFault(headFault))
     const otherType = typeFault(head, version)
     if (otherType !== undefined) throw failed(otherType)
-    const { value, fault } = decodeStruct(text, typeOf('admission/v1', 'AdmissionReview'))
+    const { value, fault } = decodeStruct(text, commonType('admission/v1', 'AdmissionReview'))
     if (fault !== undefined) throw failed(fault)
     return { head, response: value['response'] }
   } catch (error) {

@@ -8,6 +8,7 @@
 import type { RegisteredKind, Scheme } from '../../objects/schema/object-schema.ts'
 import { splitPackages, TypeCatalogue } from '../../objects/schema/read-types.ts'
 import type { Struct } from '../../objects/schema/schema.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import { abacTypes } from './types/abac.ts'
 import { admissionTypes } from './types/admission.ts'
 import { apiserverTypes } from './types/apiserver.ts'
@@ -15,12 +16,18 @@ import { auditTypes } from './types/audit.ts'
 import { kubeconfigTypes } from './types/kubeconfig.ts'
 import { metaTypes } from './types/meta.ts'
 
-const catalogue = new TypeCatalogue(
-  [metaTypes, abacTypes, admissionTypes, apiserverTypes, auditTypes, kubeconfigTypes].flatMap(
-    (text) => [...splitPackages(text)],
+const catalogue = new TypeCatalogue({
+  texts: splitPackages(
+    metaTypes,
+    abacTypes,
+    admissionTypes,
+    apiserverTypes,
+    auditTypes,
+    kubeconfigTypes,
   ),
-  new Map(),
-)
+  defaults: new Map(),
+  release: defaultMinor,
+})
 
 type Row = {
   readonly apiVersion: string

@@ -1,6 +1,6 @@
 /** Checks that the resource of a fault exists. Otherwise the fault would never apply. */
-import { resourceTable } from '../../registry/catalogue/resources.ts'
-import { readResources, type ResourceRow } from '../../registry/read-resources.ts'
+import { defaultMinor } from '../../api/releases.ts'
+import { type ResourceRow, resourcesOf } from '../../registry/read-resources.ts'
 import { didYouMean } from '../../lib/text/suggest.ts'
 
 /** Resources of a cluster that are not built in. */
@@ -15,7 +15,7 @@ export type AddedResources = {
 export function checkResource(wanted: string, added: AddedResources): void {
   const [named = '', ofObject] = wanted.split('/', 2)
   if (named === '*') return
-  const rows = readResources(resourceTable)
+  const rows = resourcesOf(defaultMinor)
   const found = rows.filter(({ plural, group }) => [plural, `${plural}.${group}`].includes(named))
   if (found.length === 0) {
     if (isCustom(named, added) || isAggregated(named, added, rows)) return

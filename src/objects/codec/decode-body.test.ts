@@ -4,7 +4,7 @@ import { allSteps } from '../../../test/support/harness/turns.ts'
 import { ApiError, noMemory } from '../../api/errors.ts'
 import { type Fields, fieldsOf } from '../../api/object.ts'
 import { parts } from '../../lib/scheduling/parts.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import {
   decodeBody,
@@ -19,9 +19,9 @@ const core = { group: '', version: 'v1' }
 const configMap: Expected = {
   ...core,
   kind: 'ConfigMap',
-  shape: plainSchema(typeOf('core/v1', 'ConfigMap')),
+  shape: plainSchema(commonType('core/v1', 'ConfigMap')),
 }
-const pod: Expected = { ...core, kind: 'Pod', shape: plainSchema(typeOf('core/v1', 'Pod')) }
+const pod: Expected = { ...core, kind: 'Pod', shape: plainSchema(commonType('core/v1', 'Pod')) }
 
 const decodeAs = (text: string, expected: Expected, validation: FieldValidation = 'Warn') =>
   decodeBody({ bytes: Buffer.from(text) }, expected, validation)
@@ -154,7 +154,7 @@ test('a body that would take too long to decode or overflow the stack is rejecte
     group: 'apiextensions.k8s.io',
     version: 'v1',
     kind: 'CustomResourceDefinition',
-    shape: plainSchema(typeOf('apiextensions/v1', 'CustomResourceDefinition')),
+    shape: plainSchema(commonType('apiextensions/v1', 'CustomResourceDefinition')),
   }
   decodeAs(deep(400), crd)
   assert.throws(() => decodeAs(deep(100_000), crd), /exceeded max depth/)

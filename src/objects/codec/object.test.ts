@@ -10,7 +10,7 @@ import { parts } from '../../lib/scheduling/parts.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import { customStruct } from '../../registry/custom/custom-schema.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import { readStructural } from '../schema/structural/read-structural.ts'
 import { jsonToYaml } from './yaml-print.ts'
 import {
@@ -24,8 +24,8 @@ import {
   wireOfStored,
 } from './object.ts'
 
-const configMap = plainSchema(typeOf('core/v1', 'ConfigMap'))
-const replicaSet = plainSchema(typeOf('apps/v1', 'ReplicaSet'))
+const configMap = plainSchema(commonType('core/v1', 'ConfigMap'))
+const replicaSet = plainSchema(commonType('apps/v1', 'ReplicaSet'))
 
 const object: KubeObject = {
   kind: 'ConfigMap',
@@ -242,7 +242,7 @@ test('any ConfigMap is unchanged after it is stored and decoded', () => {
 
 test('an object without metadata or other fields is valid JSON', () => {
   const options: KubeObject = { kind: 'PodProxyOptions', apiVersion: 'v1', metadata: {} }
-  const struct = typeOf('core/v1', 'PodProxyOptions')
+  const struct = commonType('core/v1', 'PodProxyOptions')
   assert.equal(objectText(options, struct), '{"kind":"PodProxyOptions","apiVersion":"v1"}')
   assert.equal(
     objectText({ ...options, path: '/' }, struct),

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { decodeStruct } from '../codec/decode.ts'
 import { objectText } from '../codec/object.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import { JsonNode, type Members } from './document.ts'
 import { mergeInto } from './merge-patch.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { mergeTouched } from './merge-touched.ts'
 import { Work } from './work.ts'
 
-const struct = typeOf('apps/v1', 'Deployment')
+const struct = commonType('apps/v1', 'Deployment')
 const shape = { struct, setDefaults: (object: KubeObject): KubeObject => object }
 
 const decoded = (text: string): KubeObject => {

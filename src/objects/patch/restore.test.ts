@@ -4,10 +4,10 @@ import { JsonScanner } from '../../api/json-scanner.ts'
 import { fieldsOf } from '../../api/object.ts'
 import { decodeStruct } from '../codec/decode.ts'
 import { readAny } from '../../api/json-value.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import { restoreStruct } from './restore.ts'
 
-const deployment = typeOf('apps/v1', 'Deployment')
+const deployment = commonType('apps/v1', 'Deployment')
 const restore = (text: string): ReturnType<typeof restoreStruct> =>
   restoreStruct(readAny(new JsonScanner(text)), deployment)
 
@@ -98,7 +98,7 @@ test('when an object is restored from a changed JSON tree, subtrees that are ide
 })
 
 test('an invalid schema of list items is rejected instead of being stored as zero values', () => {
-  const schema = typeOf('apiextensions/v1', 'JSONSchemaProps')
+  const schema = commonType('apiextensions/v1', 'JSONSchemaProps')
   for (const items of [{ maxLength: '5' }, { required: 'x' }, { properties: { a: 5 } }]) {
     assert.throws(() => restoreStruct({ items }, schema), {
       name: 'RestoreError',

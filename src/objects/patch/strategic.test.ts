@@ -6,7 +6,7 @@ import { JsonScanner } from '../../api/json-scanner.ts'
 import type { Json } from '../../api/object.ts'
 import { readAny } from '../../api/json-value.ts'
 import { printSorted } from '../codec/json.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { mergeMaps } from './strategic.ts'
 import { Work } from './work.ts'
@@ -17,7 +17,7 @@ const tree = (value: unknown): JsonMap => {
   return read
 }
 
-const podSpec = typeOf('core/v1', 'PodSpec')
+const podSpec = commonType('core/v1', 'PodSpec')
 const merge = (live: unknown, patch: unknown): Json =>
   allSteps(mergeMaps(tree(live), tree(patch), { schema: podSpec, work: new Work() }))
 

@@ -7,14 +7,14 @@ import type { Json } from '../../api/object.ts'
 import { decodeStruct } from '../codec/decode.ts'
 import { readAny } from '../../api/json-value.ts'
 import { printFields } from '../codec/print.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import { type RestoreResult, restoreStruct } from './restore.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { mergeMaps } from './strategic.ts'
 import { Work } from './work.ts'
 import { touchedTree } from './touched.ts'
 
-const deployment = typeOf('apps/v1', 'Deployment')
+const deployment = commonType('apps/v1', 'Deployment')
 const { value: current } = decodeStruct(
   JSON.stringify({
     kind: 'Deployment',

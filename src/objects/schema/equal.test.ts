@@ -4,8 +4,8 @@ import type { Json } from '../../api/object.ts'
 import { type Equality, isEqual } from './equal.ts'
 import { splitPackages, TypeCatalogue } from './read-types.ts'
 
-const types = new TypeCatalogue(
-  splitPackages(`
+const types = new TypeCatalogue({
+  texts: splitPackages(`
 package test/v1
 
 Outer
@@ -20,8 +20,9 @@ Outer
 Inner
   name string 1
 `),
-  new Map(),
-)
+  defaults: new Map(),
+  release: 33,
+})
 
 const equal = (now: Json, stored: Json, equality?: Equality): boolean =>
   isEqual(types.struct('test/v1', 'Outer'), now, stored, equality)

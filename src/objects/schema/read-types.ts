@@ -31,11 +31,17 @@
  * - `gate=<name>`: a feature gate that drops the field while it is off; `gate=<name>:<fields>`
  *   drops only these fields of its value. Several gates are separated by semicolons.
  *
+ * - `omitzero`: the field is omitted if it is empty, although it is a struct in Go
+ *
+ * A line can end with a mark for the releases of Kubernetes that have it, which release-lines.ts
+ * reads.
+ *
  * Types of other packages are written `meta.Time` or `core.Pod` for version v1, and
  * `autoscaling/v2.MetricSpec` for any other version.
  */
 import type { Json } from '../../api/object.ts'
 import { assert } from '../../lib/errors.ts'
+import { linesOfRelease } from './release-lines.ts'
 import type {
   Embedded,
   Field,
@@ -89,24 +95,26 @@ const openTypes: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['JSONSchemaPropsOrStringArray', { type: 'any', goName: 'v1.JSONSchemaPropsOrStringArray' }],
 ])
 
+export type TypeCatalogueOptions = {
+  /** Texts of packages by name. Several catalogues can share them. */
+  readonly texts: ReadonlyMap<string, string>
+  /** Defaults keyed by package and type, such as `core/v1 Pod`. */
+  readonly defaults: ReadonlyMap<string, TypeDefaults>
+  /** Minor version of the release of Kubernetes whose types are read. */
+  readonly release: number
+}
+
 export class TypeCatalogue {
-  readonly #unread: Map<string, string>
+  readonly #texts: ReadonlyMap<string, string>
   readonly #packages = new Map<string, Package>()
 
   readonly #defaults: ReadonlyMap<string, TypeDefaults>
+  readonly #release: number
 
-  /**
-   * Creates a catalogue. `texts` contains the names and texts of packages; a package can consist of
-   * several texts. `defaults` are keyed by package and type, such as `core/v1 Pod`.
-   */
-  constructor(
-    texts: Iterable<readonly [string, string]>,
-    defaults: ReadonlyMap<string, TypeDefaults>,
-  ) {
-    this.#unread = new Map()
-    for (const [name, text] of texts)
-      this.#unread.set(name, `${this.#unread.get(name) ?? ''}${text}`)
+  constructor({ texts, defaults, release }: TypeCatalogueOptions) {
+    this.#texts = texts
     this.#defaults = defaults
+    this.#release = release
   }
 
   /** Returns a type, as in `find('core/v1', 'Pod')`. Returns undefined if it does not exist. */
@@ -125,12 +133,12 @@ export class TypeCatalogue {
 
   #package(name: string): Package | undefined {
     const known = this.#packages.get(name)
-    const text = this.#unread.get(name)
+    const text = this.#texts.get(name)
     if (known !== undefined || text === undefined) return known
     const made = {
       name,
       goName: name.slice(name.indexOf('/') + 1),
-      texts: splitTypes(text),
+      texts: splitTypes(linesOfRelease(text, this.#release)),
       types: new Map(),
     }
     this.#packages.set(name, made)
@@ -233,11 +241,12 @@ export class TypeCatalogue {
     const isPointer = go.startsWith('*')
     const schema = this.#type(own, isPointer ? go.slice(1) : go)
     const isAlways = mark === '!' || mark === '+'
+    const isOmittedAbsent = isPointer || options.includes('omitzero')
     return {
       name: mark === '' ? marked : marked.slice(0, -1),
       schema,
       isPointer,
-      omit: isAlways ? 'never' : isPointer ? 'absent' : omitOf(schema),
+      omit: isAlways ? 'never' : isOmittedAbsent ? 'absent' : omitOf(schema),
       isRequired: mark === '!' || mark === '*',
       number: number === '-' ? 0 : Number(number),
       ...readOptions(options),
@@ -313,10 +322,18 @@ function splitTypes(text: string): Map<string, string> {
   return texts
 }
 
-/** Splits a file of the catalogue into the texts of its packages, keyed by name. */
-export function splitPackages(file: string): Map<string, string> {
-  const packages = file.split(/^package /m).slice(1)
-  return new Map(
-    packages.map((text) => [text.slice(0, text.indexOf('\n')), text.slice(text.indexOf('\n'))]),
-  )
+/**
+ * Splits files of the catalogue into the texts of their packages, keyed by name. A package can
+ * consist of several texts.
+ */
+export function splitPackages(...files: readonly string[]): Map<string, string> {
+  const packages = new Map<string, string>()
+  for (const file of files) {
+    for (const text of file.split(/^package /m).slice(1)) {
+      const end = text.indexOf('\n')
+      const name = text.slice(0, end)
+      packages.set(name, `${packages.get(name) ?? ''}${text.slice(end)}`)
+    }
+  }
+  return packages
 }

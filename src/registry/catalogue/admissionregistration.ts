@@ -2,13 +2,17 @@
 export const admissionregistrationTypes = `
 package admissionregistration/v1
 
-ScopeType = string
+ScopeType = string: *|Cluster|Namespaced @35+
+ScopeType = string @33-34
 FailurePolicyType = string: Fail|Ignore
 ParameterNotFoundActionType = string
 MatchPolicyType = string: Equivalent|Exact
 SideEffectClass = string: None|NoneOnDryRun|Some|Unknown
 ValidationAction = string: Audit|Deny|Warn
-ReinvocationPolicyType = string: IfNeeded|Never
+PatchType = string: ApplyConfiguration|JSONPatch @36+
+ReinvocationPolicyType = string: IfNeeded|Never @35+
+ReinvocationPolicyType = string @34
+ReinvocationPolicyType = string: IfNeeded|Never @33
 OperationType = string: *|CONNECT|CREATE|DELETE|UPDATE
 
 Rule
@@ -65,13 +69,16 @@ AuditAnnotation
 ValidatingAdmissionPolicyBinding
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec ValidatingAdmissionPolicyBindingSpec 2
+  spec ValidatingAdmissionPolicyBindingSpec 2 @33-35
+  spec* ValidatingAdmissionPolicyBindingSpec 2 @36+
 
 ValidatingAdmissionPolicyBindingSpec
-  policyName string 1
+  policyName string 1 @33-35
+  policyName* string 1 @36+
   paramRef *ParamRef 2
   matchResources *MatchResources 3
-  validationActions []ValidationAction 4 set
+  validationActions []ValidationAction 4 set @33-35
+  validationActions* []ValidationAction 4 set @36+
 
 ParamRef atomic
   name string 1
@@ -126,6 +133,41 @@ MutatingWebhook
   admissionReviewVersions! []string 8 atomic
   reinvocationPolicy *ReinvocationPolicyType 10
   matchConditions []MatchCondition 12 map=name patch=merge key=name
+
+MutatingAdmissionPolicy @36+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec MutatingAdmissionPolicySpec 2
+
+MutatingAdmissionPolicySpec @36+
+  paramKind *ParamKind 1
+  matchConstraints *MatchResources 2
+  variables []Variable 3 atomic
+  mutations []Mutation 4 atomic
+  failurePolicy *FailurePolicyType 5
+  matchConditions []MatchCondition 6 map=name patch=merge key=name
+  reinvocationPolicy ReinvocationPolicyType 7
+
+Mutation @36+
+  patchType! PatchType 2
+  applyConfiguration *ApplyConfiguration 3
+  jsonPatch *JSONPatch 4
+
+ApplyConfiguration @36+
+  expression string 1
+
+JSONPatch @36+
+  expression string 1
+
+MutatingAdmissionPolicyBinding @36+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec MutatingAdmissionPolicyBindingSpec 2
+
+MutatingAdmissionPolicyBindingSpec @36+
+  policyName string 1
+  paramRef *ParamRef 2
+  matchResources *MatchResources 3
 
 RuleWithOperations
   operations []OperationType 1 atomic
@@ -219,6 +261,9 @@ ParameterNotFoundActionType = string
 FailurePolicyType = string
 MatchPolicyType = string
 ValidationAction = string: Audit|Deny|Warn
+ReinvocationPolicyType = admissionregistration.ReinvocationPolicyType: IfNeeded|Never @35+
+ReinvocationPolicyType = admissionregistration.ReinvocationPolicyType @34
+PatchType = string: ApplyConfiguration|JSONPatch @34+
 
 ValidatingAdmissionPolicy
   ...meta.TypeMeta
@@ -268,13 +313,16 @@ AuditAnnotation
 ValidatingAdmissionPolicyBinding
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec ValidatingAdmissionPolicyBindingSpec 2
+  spec ValidatingAdmissionPolicyBindingSpec 2 @33-35
+  spec* ValidatingAdmissionPolicyBindingSpec 2 @36+
 
 ValidatingAdmissionPolicyBindingSpec
-  policyName string 1
+  policyName string 1 @33-35
+  policyName* string 1 @36+
   paramRef *ParamRef 2
   matchResources *MatchResources 3
-  validationActions []ValidationAction 4 set
+  validationActions []ValidationAction 4 set @33-35
+  validationActions* []ValidationAction 4 set @36+
 
 ParamRef atomic
   name string 1
@@ -296,4 +344,39 @@ NamedRuleWithOperations atomic
 MatchCondition
   name! string 1
   expression! string 2
+
+MutatingAdmissionPolicy @34+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec MutatingAdmissionPolicySpec 2
+
+MutatingAdmissionPolicySpec @34+
+  paramKind *ParamKind 1
+  matchConstraints *MatchResources 2
+  variables []Variable 3 atomic
+  mutations []Mutation 4 atomic
+  failurePolicy *FailurePolicyType 5
+  matchConditions []MatchCondition 6 map=name patch=merge key=name
+  reinvocationPolicy ReinvocationPolicyType 7
+
+Mutation @34+
+  patchType! PatchType 2
+  applyConfiguration *ApplyConfiguration 3
+  jsonPatch *JSONPatch 4
+
+ApplyConfiguration @34+
+  expression string 1
+
+JSONPatch @34+
+  expression string 1
+
+MutatingAdmissionPolicyBinding @34+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec MutatingAdmissionPolicyBindingSpec 2
+
+MutatingAdmissionPolicyBindingSpec @34+
+  policyName string 1
+  paramRef *ParamRef 2
+  matchResources *MatchResources 3
 `

@@ -7,9 +7,12 @@ ConditionStatus = string
 
 StorageVersion
   ...meta.TypeMeta
-  metadata meta.ObjectMeta 1
-  spec! StorageVersionSpec 2
-  status! StorageVersionStatus 3
+  metadata meta.ObjectMeta 1 @33-35
+  spec! StorageVersionSpec 2 @33-35
+  status! StorageVersionStatus 3 @33-35
+  metadata* meta.ObjectMeta 1 @36+
+  spec+ StorageVersionSpec 2 @36+
+  status+ StorageVersionStatus 3 @36+
 
 StorageVersionSpec
 
@@ -19,9 +22,12 @@ StorageVersionStatus
   conditions []StorageVersionCondition 3 map=type
 
 ServerStorageVersion
-  apiServerID string 1
-  encodingVersion string 2
-  decodableVersions []string 3 set
+  apiServerID string 1 @33-35
+  encodingVersion string 2 @33-35
+  decodableVersions []string 3 set @33-35
+  apiServerID* string 1 @36+
+  encodingVersion* string 2 @36+
+  decodableVersions* []string 3 set @36+
   servedVersions []string 4 set
 
 StorageVersionCondition

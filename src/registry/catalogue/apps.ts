@@ -3,7 +3,8 @@ export const appsTypes = `
 package apps/v1
 
 PodManagementPolicyType = string: OrderedReady|Parallel
-StatefulSetUpdateStrategyType = string: OnDelete|RollingUpdate
+StatefulSetUpdateStrategyType = string: OnDelete|Recreate|RollingUpdate @37+
+StatefulSetUpdateStrategyType = string: OnDelete|RollingUpdate @33-36
 PersistentVolumeClaimRetentionPolicyType = string
 StatefulSetConditionType = string
 DeploymentStrategyType = string: Recreate|RollingUpdate
@@ -15,7 +16,8 @@ ReplicaSetConditionType = string
 StatefulSet
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec StatefulSetSpec 2
+  spec StatefulSetSpec 2 @33-36
+  spec* StatefulSetSpec 2 @37+
   status StatefulSetStatus 3
 
 StatefulSetUpdateStrategy
@@ -59,8 +61,10 @@ StatefulSetStatus
   availableReplicas+ int32 11
 
 StatefulSetCondition
-  type! StatefulSetConditionType 1
-  status! core.ConditionStatus 2
+  type! StatefulSetConditionType 1 @33-36
+  status! core.ConditionStatus 2 @33-36
+  type+ StatefulSetConditionType 1 @37+
+  status+ core.ConditionStatus 2 @37+
   lastTransitionTime meta.Time 3
   reason string 4
   message string 5
@@ -68,7 +72,8 @@ StatefulSetCondition
 Deployment
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec DeploymentSpec 2
+  spec DeploymentSpec 2 @33-36
+  spec* DeploymentSpec 2 @37+
   status DeploymentStatus 3
 
 DeploymentSpec
@@ -101,8 +106,10 @@ DeploymentStatus
   collisionCount *int32 8
 
 DeploymentCondition
-  type! DeploymentConditionType 1
-  status! core.ConditionStatus 2
+  type! DeploymentConditionType 1 @33-36
+  status! core.ConditionStatus 2 @33-36
+  type+ DeploymentConditionType 1 @37+
+  status+ core.ConditionStatus 2 @37+
   lastUpdateTime meta.Time 6
   lastTransitionTime meta.Time 7
   reason string 4
@@ -136,8 +143,10 @@ DaemonSetStatus
   conditions []DaemonSetCondition 10 map=type patch=merge key=type
 
 DaemonSetCondition
-  type! DaemonSetConditionType 1
-  status! core.ConditionStatus 2
+  type! DaemonSetConditionType 1 @33-36
+  status! core.ConditionStatus 2 @33-36
+  type+ DaemonSetConditionType 1 @37+
+  status+ core.ConditionStatus 2 @37+
   lastTransitionTime meta.Time 3
   reason string 4
   message string 5
@@ -145,13 +154,15 @@ DaemonSetCondition
 DaemonSet
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec DaemonSetSpec 2
+  spec DaemonSetSpec 2 @33-36
+  spec* DaemonSetSpec 2 @37+
   status DaemonSetStatus 3
 
 ReplicaSet
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec ReplicaSetSpec 2
+  spec ReplicaSetSpec 2 @33-36
+  spec* ReplicaSetSpec 2 @37+
   status ReplicaSetStatus 3
 
 ReplicaSetSpec
@@ -170,8 +181,10 @@ ReplicaSetStatus
   conditions []ReplicaSetCondition 6 map=type patch=merge key=type
 
 ReplicaSetCondition
-  type! ReplicaSetConditionType 1
-  status! core.ConditionStatus 2
+  type! ReplicaSetConditionType 1 @33-36
+  status! core.ConditionStatus 2 @33-36
+  type+ ReplicaSetConditionType 1 @37+
+  status+ core.ConditionStatus 2 @37+
   lastTransitionTime meta.Time 3
   reason string 4
   message string 5
@@ -179,6 +192,8 @@ ReplicaSetCondition
 ControllerRevision
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  data RawExtension 2
-  revision! int64 3
+  data RawExtension 2 @33-36
+  revision! int64 3 @33-36
+  data! RawExtension 2 @37+
+  revision+ int64 3 @37+
 `

@@ -3,6 +3,7 @@ export const authenticationTypes = `
 package authentication/v1
 
 ExtraValue = wrapped []string
+AttestationValue = []string @37+
 
 TokenReview
   ...meta.TypeMeta
@@ -11,7 +12,8 @@ TokenReview
   status TokenReviewStatus 3
 
 TokenReviewSpec
-  token string 1
+  token string 1 @33-35
+  token* string 1 @36+
   audiences []string 2 atomic
 
 TokenReviewStatus
@@ -29,17 +31,22 @@ UserInfo
 TokenRequest
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec! TokenRequestSpec 2
+  spec! TokenRequestSpec 2 @33-35
+  spec+ TokenRequestSpec 2 @36+
   status TokenRequestStatus 3
 
 TokenRequestSpec
-  audiences! []string 1 atomic
+  audiences! []string 1 atomic @33-35
+  audiences+ []string 1 atomic @36+
   expirationSeconds+ *int64 4
   boundObjectRef+ *BoundObjectReference 3
+  attestations map[string]AttestationValue 5 @37+
 
 TokenRequestStatus
-  token! string 1
-  expirationTimestamp! meta.Time 2
+  token! string 1 @33-35
+  expirationTimestamp! meta.Time 2 @33-35
+  token+ string 1 @36+
+  expirationTimestamp+ meta.Time 2 @36+
 
 BoundObjectReference
   kind string 1

@@ -23,7 +23,8 @@ HorizontalPodAutoscalerStatus
 HorizontalPodAutoscaler
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec HorizontalPodAutoscalerSpec 2
+  spec HorizontalPodAutoscalerSpec 2 @33-35
+  spec* HorizontalPodAutoscalerSpec 2 @36+
   status HorizontalPodAutoscalerStatus 3
 
 Scale
@@ -50,7 +51,8 @@ HorizontalPodAutoscalerConditionType = string
 HorizontalPodAutoscaler
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec HorizontalPodAutoscalerSpec 2
+  spec HorizontalPodAutoscalerSpec 2 @33-35
+  spec* HorizontalPodAutoscalerSpec 2 @36+
   status HorizontalPodAutoscalerStatus 3
 
 HorizontalPodAutoscalerSpec
@@ -134,6 +136,7 @@ HorizontalPodAutoscalerCondition
   lastTransitionTime meta.Time 3
   reason string 4
   message string 5
+  observedGeneration *int64 6 @37+
 
 MetricStatus
   type! MetricSourceType 1

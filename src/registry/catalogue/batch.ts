@@ -22,7 +22,8 @@ PodFailurePolicyOnExitCodesRequirement
 
 PodFailurePolicyOnPodConditionsPattern
   type! core.PodConditionType 1
-  status! core.ConditionStatus 2
+  status! core.ConditionStatus 2 @33-34
+  status+ core.ConditionStatus 2 @35+
 
 PodFailurePolicyRule
   action! PodFailurePolicyAction 1
@@ -56,6 +57,13 @@ JobSpec
   suspend *bool 10
   podReplacementPolicy *PodReplacementPolicy 14
   managedBy *string 15
+  scheduling *JobSchedulingConfiguration 17 @37+
+
+JobSchedulingConfiguration @37+
+  schedulingPolicy *scheduling/v1alpha3.WorkloadPodGroupSchedulingPolicy 1
+  schedulingConstraints *scheduling/v1alpha3.WorkloadPodGroupSchedulingConstraints 2
+  disruptionMode *scheduling/v1alpha3.WorkloadPodGroupDisruptionMode 3
+  resourceClaims []scheduling/v1alpha3.WorkloadPodGroupResourceClaim 4 map=name patch=merge key=name
 
 JobStatus
   conditions []JobCondition 1 atomic patch=merge key=type
@@ -89,7 +97,8 @@ JobTemplateSpec
 CronJob
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec CronJobSpec 2
+  spec CronJobSpec 2 @33-35
+  spec* CronJobSpec 2 @36+
   status CronJobStatus 3
 
 CronJobSpec

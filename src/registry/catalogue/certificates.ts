@@ -13,7 +13,8 @@ CertificateSigningRequest
   status CertificateSigningRequestStatus 3
 
 CertificateSigningRequestSpec
-  request! []byte 1 atomic
+  request! []byte 1 atomic @33-34
+  request! []byte 1 @35+
   signerName! string 7
   expirationSeconds *int32 8
   usages []KeyUsage 5 atomic
@@ -24,7 +25,8 @@ CertificateSigningRequestSpec
 
 CertificateSigningRequestStatus
   conditions []CertificateSigningRequestCondition 1 map=type
-  certificate []byte 2 atomic
+  certificate []byte 2 atomic @33-34
+  certificate []byte 2 @35+
 
 CertificateSigningRequestCondition
   type! RequestConditionType 1
@@ -33,6 +35,40 @@ CertificateSigningRequestCondition
   message string 3
   lastUpdateTime meta.Time 4
   lastTransitionTime meta.Time 5
+
+ClusterTrustBundle @37+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! ClusterTrustBundleSpec 2
+
+ClusterTrustBundleSpec @37+
+  signerName string 1
+  trustBundle! string 2
+
+PodCertificateRequest @37+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! PodCertificateRequestSpec 2
+  status PodCertificateRequestStatus 3
+
+PodCertificateRequestSpec @37+
+  signerName! string 1
+  podName! string 2
+  podUID! UID 3
+  serviceAccountName! string 4
+  serviceAccountUID! UID 5
+  nodeName! NodeName 6
+  nodeUID! UID 7
+  maxExpirationSeconds *int32 8 default=86400
+  stubPKCS10Request! []byte 12
+  unverifiedUserAnnotations map[string]string 11
+
+PodCertificateRequestStatus @37+
+  conditions []meta.Condition 1 map=type patch=merge key=type
+  certificateChain string 2
+  notBefore *meta.Time 4
+  beginRefreshAt *meta.Time 5
+  notAfter *meta.Time 6
 
 package certificates/v1alpha1
 
@@ -45,6 +81,31 @@ ClusterTrustBundleSpec
   signerName string 1
   trustBundle! string 2
 
+PodCertificateRequest @34
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! PodCertificateRequestSpec 2
+  status PodCertificateRequestStatus 3
+
+PodCertificateRequestSpec @34
+  signerName! string 1
+  podName! string 2
+  podUID! UID 3
+  serviceAccountName! string 4
+  serviceAccountUID! UID 5
+  nodeName! NodeName 6
+  nodeUID! UID 7
+  maxExpirationSeconds *int32 8 default=86400
+  pkixPublicKey! []byte 9
+  proofOfPossession! []byte 10
+
+PodCertificateRequestStatus @34
+  conditions []meta.Condition 1 map=type patch=merge key=type
+  certificateChain string 2
+  notBefore *meta.Time 4
+  beginRefreshAt *meta.Time 5
+  notAfter *meta.Time 6
+
 package certificates/v1beta1
 
 ClusterTrustBundle
@@ -55,4 +116,33 @@ ClusterTrustBundle
 ClusterTrustBundleSpec
   signerName string 1
   trustBundle! string 2
+
+PodCertificateRequest @35+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! PodCertificateRequestSpec 2
+  status PodCertificateRequestStatus 3
+
+PodCertificateRequestSpec @35+
+  signerName! string 1
+  podName! string 2
+  podUID! UID 3
+  serviceAccountName! string 4
+  serviceAccountUID! UID 5
+  nodeName! NodeName 6
+  nodeUID! UID 7
+  maxExpirationSeconds *int32 8 default=86400
+  pkixPublicKey! []byte 9 @35
+  proofOfPossession! []byte 10 @35
+  pkixPublicKey+ []byte 9 @36+
+  proofOfPossession+ []byte 10 @36+
+  stubPKCS10Request! []byte 12 @36+
+  unverifiedUserAnnotations map[string]string 11
+
+PodCertificateRequestStatus @35+
+  conditions []meta.Condition 1 map=type patch=merge key=type
+  certificateChain string 2
+  notBefore *meta.Time 4
+  beginRefreshAt *meta.Time 5
+  notAfter *meta.Time 6
 `

@@ -23,7 +23,8 @@ package coordination/v1alpha2
 LeaseCandidate
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec LeaseCandidateSpec 2
+  spec LeaseCandidateSpec 2 @33-35
+  spec* LeaseCandidateSpec 2 @36+
 
 LeaseCandidateSpec
   leaseName! string 1
@@ -38,7 +39,8 @@ package coordination/v1beta1
 LeaseCandidate
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec LeaseCandidateSpec 2
+  spec LeaseCandidateSpec 2 @33-35
+  spec* LeaseCandidateSpec 2 @36+
 
 LeaseCandidateSpec
   leaseName! string 1

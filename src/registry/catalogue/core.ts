@@ -7,6 +7,7 @@ PersistentVolumeMode = string: Block|Filesystem
 PersistentVolumeClaimConditionType = string
 ClaimResourceStatus = string: ControllerResizeInProgress|ControllerResizeInfeasible|NodeResizeInProgress|NodeResizeInfeasible|NodeResizePending
 PersistentVolumeClaimModifyVolumeStatus = string: InProgress|Infeasible|Pending
+VolumeHealthStatusType = string: DataLoss|Degraded|Inaccessible @37+
 PersistentVolumeAccessMode = string: ReadOnlyMany|ReadWriteMany|ReadWriteOnce|ReadWriteOncePod
 PersistentVolumePhase = string: Available|Bound|Failed|Pending|Released
 PersistentVolumeClaimPhase = string: Bound|Lost|Pending
@@ -17,7 +18,9 @@ AzureDataDiskCachingMode = string: None|ReadOnly|ReadWrite
 AzureDataDiskKind = string: Dedicated|Managed|Shared
 MountPropagationMode = string: Bidirectional|HostToContainer|None
 RecursiveReadOnlyMode = string
+HTTPProtocol = string: HTTP1|HTTP2 @37+
 URIScheme = string: HTTP|HTTPS
+GRPCProbeMode = string: Plaintext|TLS @37+
 PullPolicy = string: Always|IfNotPresent|Never
 ResourceResizeRestartPolicy = string
 PreemptionPolicy = string: Never|PreemptLowerPriority
@@ -32,10 +35,13 @@ PodConditionType = string
 PodResizeStatus = string
 RestartPolicy = string: Always|Never|OnFailure
 ContainerRestartPolicy = string
+ContainerRestartRuleAction = string @34+
+ContainerRestartRuleOnExitCodesOperator = string @34+
 DNSPolicy = string: ClusterFirst|ClusterFirstWithHostNet|Default|None
 NodeSelectorOperator = string: DoesNotExist|Exists|Gt|In|Lt|NotIn
 TaintEffect = string: NoExecute|NoSchedule|PreferNoSchedule
-TolerationOperator = string: Equal|Exists
+TolerationOperator = string: Equal|Exists|Gt|Lt @35+
+TolerationOperator = string: Equal|Exists @33-34
 OSName = string
 UnsatisfiableConstraintAction = string: DoNotSchedule|ScheduleAnyway
 NodeInclusionPolicy = string: Honor|Ignore
@@ -195,6 +201,20 @@ PersistentVolumeClaimCondition
   reason string 5
   message string 6
 
+VolumeHealthCondition @37+
+  status! VolumeHealthStatusType 1
+  reason! string 2
+  message string 3
+
+VolumeHealthStatus @37+
+  healthConditions []VolumeHealthCondition 1 map=status,reason patch=merge key=status
+  lastTransitionTime meta.Time 2
+
+PodVolumeHealth @37+
+  name! string 1
+  healthConditions []VolumeHealthCondition 2 map=status,reason patch=merge key=status
+  lastTransitionTime meta.Time 3
+
 PersistentVolumeClaimStatus
   phase PersistentVolumeClaimPhase 1
   accessModes []PersistentVolumeAccessMode 2 atomic
@@ -204,6 +224,7 @@ PersistentVolumeClaimStatus
   allocatedResourceStatuses map[ResourceName]ClaimResourceStatus 7 granular gate=RecoverVolumeExpansionFailure
   currentVolumeAttributesClassName *string 8
   modifyVolumeStatus *ModifyVolumeStatus 9
+  healthStatus *VolumeHealthStatus 10 @37+
 
 HostPathVolumeSource
   path! string 1
@@ -212,6 +233,7 @@ HostPathVolumeSource
 EmptyDirVolumeSource
   medium StorageMedium 1
   sizeLimit *Quantity 2
+  mode *int32 3 @37+
 
 GlusterfsVolumeSource
   endpoints! string 1
@@ -324,6 +346,7 @@ SecretVolumeSource
   items []KeyToPath 2 atomic
   defaultMode *int32 3
   optional *bool 4
+  defaultUser *int64 5 @37+
 
 SecretProjection
   ...LocalObjectReference 1
@@ -445,6 +468,7 @@ ConfigMapVolumeSource
   items []KeyToPath 2 atomic
   defaultMode *int32 3
   optional *bool 4
+  defaultUser *int64 5 @37+
 
 ConfigMapProjection
   ...LocalObjectReference 1
@@ -455,6 +479,7 @@ ServiceAccountTokenProjection
   audience string 1
   expirationSeconds *int64 2
   path! string 3
+  user *int64 4 @37+
 
 ClusterTrustBundleProjection
   name *string 1
@@ -462,10 +487,22 @@ ClusterTrustBundleProjection
   labelSelector *meta.LabelSelector 3
   optional *bool 5
   path! string 4
+  user *int64 6 @37+
+
+PodCertificateProjection @34+
+  signerName* string 1
+  keyType* string 2
+  maxExpirationSeconds *int32 3
+  credentialBundlePath string 4
+  keyPath string 5
+  certificateChainPath string 6
+  userAnnotations map[string]string 7 @35+
+  user *int64 8 @37+
 
 ProjectedVolumeSource
   sources+ []VolumeProjection 1 atomic
   defaultMode *int32 2
+  defaultUser *int64 3 @37+
 
 VolumeProjection
   secret *SecretProjection 1
@@ -473,11 +510,13 @@ VolumeProjection
   configMap *ConfigMapProjection 3
   serviceAccountToken *ServiceAccountTokenProjection 4
   clusterTrustBundle *ClusterTrustBundleProjection 5 gate=ClusterTrustBundleProjection
+  podCertificate *PodCertificateProjection 6 @34+
 
 KeyToPath
   key! string 1
   path! string 2
   mode *int32 3
+  user *int64 4 @37+
 
 LocalVolumeSource
   path! string 1
@@ -524,6 +563,7 @@ VolumeMount
   subPath string 4
   mountPropagation *MountPropagationMode 5
   subPathExpr string 6
+  bindMountOptions []string 8 set @37+
 
 VolumeDevice
   name! string 1
@@ -539,6 +579,13 @@ EnvVarSource
   resourceFieldRef *ResourceFieldSelector 2
   configMapKeyRef *ConfigMapKeySelector 3
   secretKeyRef *SecretKeySelector 4
+  fileKeyRef *FileKeySelector 5 @34+
+
+FileKeySelector atomic @34+
+  volumeName! string 1
+  path! string 2
+  key! string 3
+  optional *bool 4
 
 ObjectFieldSelector atomic
   apiVersion string 1
@@ -582,6 +629,7 @@ HTTPGetAction
   host string 3
   scheme URIScheme 4
   httpHeaders []HTTPHeader 5 atomic
+  protocol *HTTPProtocol 6 @37+
 
 TCPSocketAction
   port! IntOrString 1
@@ -590,6 +638,7 @@ TCPSocketAction
 GRPCAction
   port! int32 1
   service+ *string 2
+  mode *GRPCProbeMode 3 @37+
 
 ExecAction
   command []string 1 atomic
@@ -639,6 +688,7 @@ Container
   resources ResourceRequirements 8 gate=DynamicResourceAllocation:claims
   resizePolicy []ContainerResizePolicy 23 atomic gate=InPlacePodVerticalScaling
   restartPolicy *ContainerRestartPolicy 24
+  restartPolicyRules []ContainerRestartRule 25 atomic @34+
   volumeMounts []VolumeMount 9 map=mountPath patch=merge key=mountPath
   volumeDevices []VolumeDevice 21 map=devicePath patch=merge key=devicePath
   livenessProbe *Probe 10
@@ -715,6 +765,7 @@ ResourceStatus
 ResourceHealth
   resourceID! ResourceID 1
   health ResourceHealthStatus 2
+  message *string 6 @36+
 
 ContainerUser
   linux *LinuxContainerUser 1
@@ -738,6 +789,21 @@ VolumeMountStatus
   mountPath! string 2
   readOnly bool 3
   recursiveReadOnly *RecursiveReadOnlyMode 4
+  volumeStatus *VolumeStatus 5 @36+
+
+VolumeStatus @36+
+  image *ImageVolumeStatus 1
+
+ImageVolumeStatus @36+
+  imageRef* string 1
+
+ContainerRestartRule @34+
+  action* ContainerRestartRuleAction 1
+  exitCodes *ContainerRestartRuleOnExitCodes 2
+
+ContainerRestartRuleOnExitCodes @34+
+  operator* ContainerRestartRuleOnExitCodesOperator 1
+  values []int32 2 set
 
 NodeSelector atomic
   nodeSelectorTerms! []NodeSelectorTerm 1 atomic
@@ -848,6 +914,10 @@ PodSpec
   schedulingGates []PodSchedulingGate 38 map=name patch=merge key=name
   resourceClaims []PodResourceClaim 39 map=name patch=merge,retainKeys key=name gate=DynamicResourceAllocation
   resources *ResourceRequirements 40 gate=PodLevelResources
+  hostnameOverride *string 41 @34+
+  workloadRef *WorkloadReference 42 @35
+  schedulingGroup *PodSchedulingGroup 43 @36+
+  evictionResponders []EvictionResponder 44 map=name patch=merge key=name @37+
 
 PodResourceClaim
   name! string 1
@@ -858,11 +928,28 @@ PodResourceClaimStatus
   name! string 1
   resourceClaimName *string 2
 
+PodExtendedResourceClaimStatus @34+
+  requestMappings! []ContainerExtendedResourceRequest 1 atomic
+  resourceClaimName! string 2
+
+ContainerExtendedResourceRequest @34+
+  containerName! string 1
+  resourceName! string 2
+  requestName! string 3
+
 PodOS
   name! OSName 1
 
 PodSchedulingGate
   name! string 1
+
+PodSchedulingGroup @36+
+  podGroupName *string 1
+
+WorkloadReference @35
+  name! string 1
+  podGroup! string 2
+  podGroupReplicaKey string 3
 
 TopologySpreadConstraint
   maxSkew! int32 1
@@ -928,6 +1015,7 @@ EphemeralContainerCommon
   resources ResourceRequirements 8 gate=DynamicResourceAllocation:claims
   resizePolicy []ContainerResizePolicy 23 atomic gate=InPlacePodVerticalScaling
   restartPolicy *ContainerRestartPolicy 24
+  restartPolicyRules []ContainerRestartRule 25 atomic @34+
   volumeMounts []VolumeMount 9 map=mountPath patch=merge key=mountPath
   volumeDevices []VolumeDevice 21 map=devicePath patch=merge key=devicePath
   livenessProbe *Probe 10
@@ -945,6 +1033,10 @@ EphemeralContainerCommon
 EphemeralContainer
   ...EphemeralContainerCommon 1
   targetContainerName string 2
+
+EvictionResponder atomic @37+
+  name! string 1
+  priority! *int32 2
 
 PodStatus
   observedGeneration int64 17 gate=PodObservedGenerationTracking
@@ -964,6 +1056,12 @@ PodStatus
   ephemeralContainerStatuses []ContainerStatus 13 atomic
   resize PodResizeStatus 14
   resourceClaimStatuses []PodResourceClaimStatus 15 map=name patch=merge,retainKeys key=name gate=DynamicResourceAllocation
+  extendedResourceClaimStatus *PodExtendedResourceClaimStatus 18 @34+
+  allocatedResources ResourceList 19 @35+
+  resources *ResourceRequirements 20 @35+
+  nodeAllocatableResourceClaimStatuses []NodeAllocatableResourceClaimStatus 21 atomic @36
+  nodeAllocatableResourceClaimStatuses []NodeAllocatableResourceClaimStatus 21 map=resourceClaimName patch=merge key=resourceClaimName @37+
+  volumeHealth []PodVolumeHealth 22 map=name @37+
 
 Pod
   ...meta.TypeMeta
@@ -1099,6 +1197,10 @@ NodeSpec
   taints []Taint 5 atomic
   configSource *NodeConfigSource 6 gate=DynamicKubeletConfig
   externalID string 2
+  podPreemptionPolicy *NodePodPreemptionPolicy 8 @37+
+
+NodePodPreemptionPolicy @37+
+  disableResizePreemption []string 1 set
 
 NodeConfigSource
   configMap *ConfigMapNodeConfigSource 2
@@ -1139,6 +1241,7 @@ NodeSystemInfo
   operatingSystem! string 9
   architecture! string 10
   swap *NodeSwapStatus 11
+  runningInUserNamespace *bool 12 @37+
 
 NodeSwapStatus
   capacity *int64 1
@@ -1163,6 +1266,7 @@ NodeStatus
   config *NodeConfigStatus 11 gate=DynamicKubeletConfig
   runtimeHandlers []NodeRuntimeHandler 12 atomic
   features *NodeFeatures 13
+  declaredFeatures []string 14 atomic @35+
 
 AttachedVolume
   name! UniqueVolumeName 1
@@ -1326,12 +1430,14 @@ ComponentStatus
 DownwardAPIVolumeSource
   items []DownwardAPIVolumeFile 1 atomic
   defaultMode *int32 2
+  defaultUser *int64 3 @37+
 
 DownwardAPIVolumeFile
   path! string 1
   fieldRef *ObjectFieldSelector 2
   resourceFieldRef *ResourceFieldSelector 3
   mode *int32 4
+  user *int64 5 @37+
 
 DownwardAPIProjection
   items []DownwardAPIVolumeFile 1 atomic
@@ -1374,4 +1480,20 @@ PortStatus
 ImageVolumeSource
   reference string 1
   pullPolicy PullPolicy 2
+
+NodeAllocatableResourceClaimStatus @36+
+  resourceClaimName! string 1
+  containers []string 2 set
+  resources! map[ResourceName]Quantity 3 @36
+  mapping []NodeAllocatableMappedResources 4 map=name patch=merge key=name @37+
+  overhead []NodeAllocatableOverheadResources 5 map=name patch=merge key=name @37+
+
+NodeAllocatableMappedResources @37+
+  name! ResourceName 1
+  quantity! *Quantity 2
+
+NodeAllocatableOverheadResources @37+
+  name! ResourceName 1
+  perPod *Quantity 2
+  perContainer *Quantity 3
 `

@@ -8,7 +8,8 @@ EndpointSlice
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
   addressType! AddressType 4
-  endpoints! []Endpoint 2 atomic
+  endpoints! []Endpoint 2 atomic @33-35
+  endpoints+ []Endpoint 2 atomic @36+
   ports+ []EndpointPort 3 atomic
 
 Endpoint

@@ -13,7 +13,8 @@ ConditionStatus = string
 FlowSchema
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec FlowSchemaSpec 2
+  spec FlowSchemaSpec 2 @33-36
+  spec* FlowSchemaSpec 2 @37+
   status FlowSchemaStatus 3
 
 FlowSchemaSpec
@@ -64,7 +65,8 @@ FlowSchemaStatus
   conditions []FlowSchemaCondition 1 map=type patch=merge key=type
 
 FlowSchemaCondition
-  type FlowSchemaConditionType 1
+  type FlowSchemaConditionType 1 @33-36
+  type* FlowSchemaConditionType 1 @37+
   status ConditionStatus 2
   lastTransitionTime meta.Time 3
   reason string 4
@@ -73,7 +75,8 @@ FlowSchemaCondition
 PriorityLevelConfiguration
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec PriorityLevelConfigurationSpec 2
+  spec PriorityLevelConfigurationSpec 2 @33-36
+  spec* PriorityLevelConfigurationSpec 2 @37+
   status PriorityLevelConfigurationStatus 3
 
 PriorityLevelConfigurationSpec unions=[{"discriminator":"type","fields-to-discriminateBy":{"exempt":"Exempt","limited":"Limited"}}]
@@ -83,7 +86,8 @@ PriorityLevelConfigurationSpec unions=[{"discriminator":"type","fields-to-discri
 
 LimitedPriorityLevelConfiguration
   nominalConcurrencyShares+ *int32 1
-  limitResponse LimitResponse 2
+  limitResponse LimitResponse 2 @33-36
+  limitResponse* LimitResponse 2 @37+
   lendablePercent *int32 3
   borrowingLimitPercent *int32 4
 
@@ -104,7 +108,8 @@ PriorityLevelConfigurationStatus
   conditions []PriorityLevelConfigurationCondition 1 map=type patch=merge key=type
 
 PriorityLevelConfigurationCondition
-  type PriorityLevelConfigurationConditionType 1
+  type PriorityLevelConfigurationConditionType 1 @33-36
+  type* PriorityLevelConfigurationConditionType 1 @37+
   status ConditionStatus 2
   lastTransitionTime meta.Time 3
   reason string 4

@@ -21,6 +21,10 @@ ListMeta
   resourceVersion string 2
   continue string 3
   remainingItemCount *int64 4
+  shardInfo *ShardInfo 5 @36+
+
+ShardInfo @36+
+  selector! string 1
 
 ObjectMeta
   name string 1
@@ -30,7 +34,8 @@ ObjectMeta
   uid UID 5
   resourceVersion string 6
   generation int64 7
-  creationTimestamp Time 8
+  creationTimestamp Time 8 @33
+  creationTimestamp Time 8 omitzero @34+
   deletionTimestamp *Time 9
   deletionGracePeriodSeconds *int64 10
   labels map[string]string 11
@@ -59,6 +64,7 @@ ListOptions
   limit int64 7
   continue string 8
   sendInitialEvents *bool 11
+  shardSelector string 15 @36+
 
 GetOptions
   ...TypeMeta
@@ -102,7 +108,8 @@ Status
   status string 2
   message string 3
   reason StatusReason 4
-  details *StatusDetails 5 atomic
+  details *StatusDetails 5 atomic @33-34
+  details *StatusDetails 5 @35+
   code int32 6
 
 StatusDetails
@@ -193,4 +200,8 @@ Condition
   lastTransitionTime! Time 4
   reason! string 5
   message! string 6
+
+GroupResource @35+
+  group! string 1
+  resource! string 2
 `

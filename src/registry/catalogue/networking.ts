@@ -11,7 +11,8 @@ NetworkPolicy
   spec NetworkPolicySpec 2
 
 NetworkPolicySpec
-  podSelector! meta.LabelSelector 1
+  podSelector! meta.LabelSelector 1 @33
+  podSelector+ meta.LabelSelector 1 @34+
   ingress []NetworkPolicyIngressRule 2 atomic
   egress []NetworkPolicyEgressRule 3 atomic
   policyTypes []PolicyType 4 atomic
@@ -116,7 +117,8 @@ IngressClassParametersReference
 IPAddress
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec IPAddressSpec 2
+  spec IPAddressSpec 2 @33-35
+  spec* IPAddressSpec 2 @36+
 
 IPAddressSpec
   parentRef* *ParentReference 1
@@ -144,7 +146,8 @@ package networking/v1beta1
 IPAddress
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec IPAddressSpec 2
+  spec IPAddressSpec 2 @33-35
+  spec* IPAddressSpec 2 @36+
 
 IPAddressSpec
   parentRef* *ParentReference 1

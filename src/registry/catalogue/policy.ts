@@ -13,10 +13,14 @@ PodDisruptionBudgetSpec
 PodDisruptionBudgetStatus
   observedGeneration int64 1
   disruptedPods map[string]meta.Time 2
-  disruptionsAllowed! int32 3
-  currentHealthy! int32 4
-  desiredHealthy! int32 5
-  expectedPods! int32 6
+  disruptionsAllowed! int32 3 @33-35
+  currentHealthy! int32 4 @33-35
+  desiredHealthy! int32 5 @33-35
+  expectedPods! int32 6 @33-35
+  disruptionsAllowed+ int32 3 @36+
+  currentHealthy+ int32 4 @36+
+  desiredHealthy+ int32 5 @36+
+  expectedPods+ int32 6 @36+
   conditions []meta.Condition 7 map=type patch=merge key=type
 
 PodDisruptionBudget

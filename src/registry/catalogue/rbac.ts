@@ -16,7 +16,8 @@ Subject atomic
   namespace string 4
 
 RoleRef atomic
-  apiGroup! string 1
+  apiGroup! string 1 @33-35
+  apiGroup+ string 1 @36+
   kind! string 2
   name! string 3
 

@@ -54,23 +54,31 @@ batch/v1 batch/v1
 
 certificates.k8s.io/v1 certificates/v1
   certificatesigningrequests CertificateSigningRequest cluster std short=csr /approval:GPU /status:GPU
+  clustertrustbundles ClusterTrustBundle cluster std stored=certificates.k8s.io/v1beta1 @37+
+  podcertificaterequests PodCertificateRequest namespaced std stored=certificates.k8s.io/v1beta1 /status:GPU @37+
 
 certificates.k8s.io/v1beta1 certificates/v1beta1
   clustertrustbundles ClusterTrustBundle cluster std
+  podcertificaterequests PodCertificateRequest namespaced std /status:GPU @35+
 
-certificates.k8s.io/v1alpha1 certificates/v1alpha1
+certificates.k8s.io/v1alpha1 certificates/v1alpha1 @33-36
   clustertrustbundles ClusterTrustBundle cluster std stored=certificates.k8s.io/v1beta1
+  podcertificaterequests PodCertificateRequest namespaced std /status:GPU @34
 
 networking.k8s.io/v1 networking/v1
   ingressclasses IngressClass cluster std
   ingresses Ingress namespaced std short=ing /status:GPU
-  ipaddresses IPAddress cluster std stored=networking.k8s.io/v1beta1 short=ip
+  ipaddresses IPAddress cluster std stored=networking.k8s.io/v1beta1 short=ip @33
+  ipaddresses IPAddress cluster std short=ip @34+
   networkpolicies NetworkPolicy namespaced std short=netpol
-  servicecidrs ServiceCIDR cluster std stored=networking.k8s.io/v1beta1 /status:GPU
+  servicecidrs ServiceCIDR cluster std stored=networking.k8s.io/v1beta1 /status:GPU @33
+  servicecidrs ServiceCIDR cluster std /status:GPU @34+
 
-networking.k8s.io/v1beta1 networking/v1beta1
-  ipaddresses IPAddress cluster std short=ip
-  servicecidrs ServiceCIDR cluster std /status:GPU
+networking.k8s.io/v1beta1 networking/v1beta1 @33-36
+  ipaddresses IPAddress cluster std short=ip @33
+  servicecidrs ServiceCIDR cluster std /status:GPU @33
+  ipaddresses IPAddress cluster std stored=networking.k8s.io/v1 short=ip @34-36
+  servicecidrs ServiceCIDR cluster std stored=networking.k8s.io/v1 /status:GPU @34-36
 
 policy/v1 policy/v1
   poddisruptionbudgets PodDisruptionBudget namespaced std short=pdb /status:GPU
@@ -83,36 +91,70 @@ rbac.authorization.k8s.io/v1 rbac/v1
 
 storage.k8s.io/v1 storage/v1
   csidrivers CSIDriver cluster std
-  csinodes CSINode cluster std
+  csinodes CSINode cluster std @33-36
+  csinodes CSINode cluster std /status:GPU @37+
   csistoragecapacities CSIStorageCapacity namespaced std
   storageclasses StorageClass cluster std short=sc
   volumeattachments VolumeAttachment cluster std /status:GPU
+  volumeattributesclasses VolumeAttributesClass cluster std stored=storage.k8s.io/v1beta1 short=vac @34-35
+  volumeattributesclasses VolumeAttributesClass cluster std short=vac @36+
 
-storage.k8s.io/v1beta1 storage/v1beta1
-  volumeattributesclasses VolumeAttributesClass cluster std short=vac
+storage.k8s.io/v1beta1 storage/v1beta1 @33-36
+  volumeattributesclasses VolumeAttributesClass cluster std short=vac @33-35
+  volumeattributesclasses VolumeAttributesClass cluster std stored=storage.k8s.io/v1 short=vac @36
 
-storage.k8s.io/v1alpha1 storage/v1alpha1
+storage.k8s.io/v1alpha1 storage/v1alpha1 @33-34
   volumeattributesclasses VolumeAttributesClass cluster std stored=storage.k8s.io/v1beta1 short=vac
 
 admissionregistration.k8s.io/v1 admissionregistration/v1
+  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std stored=admissionregistration.k8s.io/v1beta1 in=api-extensions @36
+  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std stored=admissionregistration.k8s.io/v1beta1 in=api-extensions @36
+  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std in=api-extensions @37+
+  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std in=api-extensions @37+
   mutatingwebhookconfigurations MutatingWebhookConfiguration cluster std in=api-extensions
   validatingadmissionpolicies ValidatingAdmissionPolicy cluster std in=api-extensions /status:GPU
   validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding cluster std in=api-extensions
   validatingwebhookconfigurations ValidatingWebhookConfiguration cluster std in=api-extensions
 
 admissionregistration.k8s.io/v1beta1 admissionregistration/v1beta1
-  validatingadmissionpolicies ValidatingAdmissionPolicy cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions /status:GPU
-  validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions
+  validatingadmissionpolicies ValidatingAdmissionPolicy cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions /status:GPU @33
+  validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions @33
+  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std stored=admissionregistration.k8s.io/v1alpha1 in=api-extensions @34
+  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std stored=admissionregistration.k8s.io/v1alpha1 in=api-extensions @34
+  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std in=api-extensions @35-36
+  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std in=api-extensions @35-36
+  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions @37+
+  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions @37+
 
 admissionregistration.k8s.io/v1alpha1 admissionregistration/v1alpha1
-  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std in=api-extensions
-  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std in=api-extensions
+  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std in=api-extensions @33-34
+  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std in=api-extensions @33-34
+  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std stored=admissionregistration.k8s.io/v1beta1 in=api-extensions @35-36
+  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std stored=admissionregistration.k8s.io/v1beta1 in=api-extensions @35-36
+  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions @37+
+  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions @37+
 
 apiextensions.k8s.io/v1 apiextensions/v1
   customresourcedefinitions CustomResourceDefinition cluster std stored=apiextensions.k8s.io/v1beta1 short=crd,crds in=api-extensions /status:GPU
 
 scheduling.k8s.io/v1 scheduling/v1
   priorityclasses PriorityClass cluster std short=pc
+
+scheduling.k8s.io/v1beta1 scheduling/v1beta1 @37+
+  podgroups PodGroup namespaced std /status:GPU
+  workloads Workload namespaced std
+
+scheduling.k8s.io/v1alpha3 scheduling/v1alpha3 @37+
+  compositepodgroups CompositePodGroup namespaced std /status:GPU
+  podgroups PodGroup namespaced std stored=scheduling.k8s.io/v1beta1 /status:GPU
+  workloads Workload namespaced std stored=scheduling.k8s.io/v1beta1
+
+scheduling.k8s.io/v1alpha2 scheduling/v1alpha2 @36
+  podgroups PodGroup namespaced std /status:GPU
+  workloads Workload namespaced std
+
+scheduling.k8s.io/v1alpha1 scheduling/v1alpha1 @35
+  workloads Workload namespaced std
 
 coordination.k8s.io/v1 coordination/v1
   leases Lease namespaced std
@@ -129,24 +171,56 @@ node.k8s.io/v1 node/v1
 discovery.k8s.io/v1 discovery/v1
   endpointslices EndpointSlice namespaced std
 
+resource.k8s.io/v1 resource/v1 @34+
+  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1beta2 @34
+  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1beta2 /status:GPU @34
+  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1beta2 @34
+  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1beta2 @34
+  deviceclasses DeviceClass cluster std @35+
+  devicetaintrules DeviceTaintRule cluster std stored=resource.k8s.io/v1beta2 /status:GPU @37+
+  resourceclaims ResourceClaim namespaced std /status:GPU @35+
+  resourceclaimtemplates ResourceClaimTemplate namespaced std @35+
+  resourceslices ResourceSlice cluster std @35+
+
 resource.k8s.io/v1beta2 resource/v1beta2
-  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1beta1
-  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1beta1 /status:GPU
-  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1beta1
-  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1beta1
+  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1beta1 @33
+  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1beta1 /status:GPU @33
+  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1beta1 @33
+  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1beta1 @33
+  deviceclasses DeviceClass cluster std @34
+  resourceclaims ResourceClaim namespaced std /status:GPU @34
+  resourceclaimtemplates ResourceClaimTemplate namespaced std @34
+  resourceslices ResourceSlice cluster std @34
+  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1 @35+
+  devicetaintrules DeviceTaintRule cluster std stored=resource.k8s.io/v1alpha3 /status:GPU @36
+  devicetaintrules DeviceTaintRule cluster std /status:GPU @37+
+  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1 /status:GPU @35+
+  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1 @35+
+  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1 @35+
 
 resource.k8s.io/v1beta1 resource/v1beta1
-  deviceclasses DeviceClass cluster std
-  resourceclaims ResourceClaim namespaced std /status:GPU
-  resourceclaimtemplates ResourceClaimTemplate namespaced std
-  resourceslices ResourceSlice cluster std
+  deviceclasses DeviceClass cluster std @33
+  resourceclaims ResourceClaim namespaced std /status:GPU @33
+  resourceclaimtemplates ResourceClaimTemplate namespaced std @33
+  resourceslices ResourceSlice cluster std @33
+  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1beta2 @34
+  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1beta2 /status:GPU @34
+  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1beta2 @34
+  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1beta2 @34
+  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1 @35+
+  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1 /status:GPU @35+
+  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1 @35+
+  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1 @35+
 
 resource.k8s.io/v1alpha3 resource/v1alpha3
-  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1beta1
-  devicetaintrules DeviceTaintRule cluster std
-  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1beta1 /status:GPU
-  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1beta1
-  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1beta1
+  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1beta1 @33
+  devicetaintrules DeviceTaintRule cluster std @33-34
+  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1beta1 /status:GPU @33
+  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1beta1 @33
+  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1beta1 @33
+  devicetaintrules DeviceTaintRule cluster std /status:GPU @35-36
+  devicetaintrules DeviceTaintRule cluster std stored=resource.k8s.io/v1beta2 /status:GPU @37+
+  resourcepoolstatusrequests ResourcePoolStatusRequest cluster std /status:GPU @36+
 
 flowcontrol.apiserver.k8s.io/v1 flowcontrol/v1
   flowschemas FlowSchema cluster std /status:GPU
@@ -155,6 +229,16 @@ flowcontrol.apiserver.k8s.io/v1 flowcontrol/v1
 internal.apiserver.k8s.io/v1alpha1 apiserverinternal/v1alpha1
   storageversions StorageVersion cluster std /status:GPU
 
-storagemigration.k8s.io/v1alpha1 storagemigration/v1alpha1
+storagemigration.k8s.io/v1 storagemigration/v1 @37+
+  storageversionmigrations StorageVersionMigration cluster std stored=storagemigration.k8s.io/v1beta1 /status:GPU
+
+storagemigration.k8s.io/v1beta1 storagemigration/v1beta1 @35+
+  storageversionmigrations StorageVersionMigration cluster std /status:GPU
+
+lifecycle.k8s.io/v1alpha1 lifecycle/v1alpha1 @37+
+  evictionrequests EvictionRequest namespaced std stored=lifecycle.k8s.io/ /status:GPU
+  evictions Eviction namespaced std stored=lifecycle.k8s.io/ /status:GPU
+
+storagemigration.k8s.io/v1alpha1 storagemigration/v1alpha1 @33-34
   storageversionmigrations StorageVersionMigration cluster std /status:GPU
 `

@@ -5,8 +5,393 @@ package scheduling/v1
 PriorityClass
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  value! int32 2
+  value! int32 2 @33-35
+  value+ int32 2 @36+
   globalDefault bool 3
   description string 4
   preemptionPolicy *core.PreemptionPolicy 5
+
+package scheduling/v1alpha1
+
+Workload @35
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! WorkloadSpec 2
+
+WorkloadSpec @35
+  controllerRef *TypedLocalObjectReference 1
+  podGroups! []PodGroup 2 map=name
+
+TypedLocalObjectReference @35
+  apiGroup string 1
+  kind! string 2
+  name! string 3
+
+PodGroup @35
+  name! string 1
+  policy! PodGroupPolicy 3
+
+PodGroupPolicy @35
+  basic *BasicSchedulingPolicy 2
+  gang *GangSchedulingPolicy 3
+
+BasicSchedulingPolicy @35
+
+GangSchedulingPolicy @35
+  minCount! int32 1
+
+package scheduling/v1alpha2
+
+DisruptionMode = string: Pod|PodGroup @36
+
+Workload @36
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! WorkloadSpec 2
+
+WorkloadSpec @36
+  controllerRef *TypedLocalObjectReference 1
+  podGroupTemplates! []PodGroupTemplate 2 map=name
+
+TypedLocalObjectReference @36
+  apiGroup string 1
+  kind! string 2
+  name! string 3
+
+PodGroupTemplate @36
+  name! string 1
+  schedulingPolicy! PodGroupSchedulingPolicy 2
+  schedulingConstraints+ *PodGroupSchedulingConstraints 3
+  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name
+  disruptionMode *DisruptionMode 5
+  priorityClassName string 6
+  priority *int32 7
+
+PodGroupSchedulingPolicy @36
+  basic *BasicSchedulingPolicy 1
+  gang *GangSchedulingPolicy 2
+
+BasicSchedulingPolicy @36
+
+GangSchedulingPolicy @36
+  minCount! int32 1
+
+PodGroupResourceClaim @36
+  name! string 1
+  resourceClaimName *string 2
+  resourceClaimTemplateName *string 3
+
+PodGroup @36
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! PodGroupSpec 2
+  status PodGroupStatus 3
+
+PodGroupSpec @36
+  podGroupTemplateRef+ *PodGroupTemplateReference 1
+  schedulingPolicy! PodGroupSchedulingPolicy 2
+  schedulingConstraints *PodGroupSchedulingConstraints 3
+  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name
+  disruptionMode *DisruptionMode 5 default="Pod"
+  priorityClassName string 6
+  priority *int32 7
+
+PodGroupStatus @36
+  conditions []meta.Condition 1 map=type patch=merge key=type
+  resourceClaimStatuses []PodGroupResourceClaimStatus 2 map=name patch=merge,retainKeys key=name
+
+PodGroupResourceClaimStatus @36
+  name! string 1
+  resourceClaimName *string 2
+
+PodGroupTemplateReference @36
+  workload+ *WorkloadPodGroupTemplateReference 1
+
+WorkloadPodGroupTemplateReference @36
+  workloadName! string 1
+  podGroupTemplateName! string 2
+
+PodGroupSchedulingConstraints @36
+  topology []TopologyConstraint 1 atomic
+
+TopologyConstraint @36
+  key! string 1
+
+package scheduling/v1alpha3
+
+PreemptionPolicy = string: Never|PreemptLowerPriority @37+
+
+Workload @37+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! WorkloadSpec 2
+
+WorkloadSpec @37+
+  controllerRef *TypedLocalObjectReference 1
+  podGroupTemplates+ []PodGroupTemplate 2 map=name
+  compositePodGroupTemplates []CompositePodGroupTemplate 3 map=name
+
+TypedLocalObjectReference @37+
+  apiGroup string 1
+  kind! string 2
+  name! string 3
+
+PodGroupTemplate @37+
+  name! string 1
+  schedulingPolicy! PodGroupSchedulingPolicy 2
+  schedulingConstraints+ *PodGroupSchedulingConstraints 3
+  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name
+  disruptionMode *DisruptionMode 5
+  priorityClassName string 6
+  priority *int32 7
+  preemptionPolicy *PreemptionPolicy 8
+
+CompositePodGroupTemplate @37+
+  name! string 1
+  schedulingPolicy! CompositePodGroupSchedulingPolicy 2
+  schedulingConstraints *CompositePodGroupSchedulingConstraints 3
+  disruptionMode *CompositeDisruptionMode 4
+  priorityClassName string 5
+  priority *int32 6
+  preemptionPolicy *PreemptionPolicy 7
+  podGroupTemplates []PodGroupTemplate 8 map=name
+  compositePodGroupTemplates []CompositePodGroupTemplate 9 map=name
+
+PodGroupSchedulingPolicy @37+
+  basic *BasicSchedulingPolicy 1
+  gang *GangSchedulingPolicy 2
+
+BasicSchedulingPolicy @37+
+
+GangSchedulingPolicy @37+
+  minCount! int32 1
+
+PodGroupResourceClaim @37+
+  name! string 1
+  resourceClaimName *string 2
+  resourceClaimTemplateName *string 3
+
+DisruptionMode @37+
+  single *SingleDisruptionMode 1
+  all *AllDisruptionMode 2
+
+SingleDisruptionMode @37+
+
+AllDisruptionMode @37+
+
+PodGroup @37+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! PodGroupSpec 2
+  status PodGroupStatus 3
+
+PodGroupSpec @37+
+  parentCompositePodGroupName *string 1
+  workloadRef *WorkloadReference 2
+  schedulingPolicy! PodGroupSchedulingPolicy 3
+  schedulingConstraints *PodGroupSchedulingConstraints 4
+  resourceClaims []PodGroupResourceClaim 5 map=name patch=merge,retainKeys key=name
+  disruptionMode *DisruptionMode 6 default={"single": {}}
+  priorityClassName string 7
+  priority *int32 8
+  preemptionPolicy *PreemptionPolicy 9
+
+PodGroupStatus @37+
+  conditions []meta.Condition 1 map=type patch=merge key=type
+  resourceClaimStatuses []PodGroupResourceClaimStatus 2 map=name patch=merge,retainKeys key=name
+
+PodGroupResourceClaimStatus @37+
+  name! string 1
+  resourceClaimName *string 2
+
+WorkloadReference @37+
+  workloadName! string 1
+  templateName! string 2
+
+PodGroupSchedulingConstraints @37+
+  topology []TopologyConstraint 1 atomic
+
+TopologyConstraint @37+
+  key! string 1
+
+WorkloadPodGroupSchedulingPolicy @37+
+  basic *WorkloadPodGroupBasicSchedulingPolicy 1
+  gang *WorkloadPodGroupGangSchedulingPolicy 2
+
+WorkloadPodGroupBasicSchedulingPolicy @37+
+
+WorkloadPodGroupGangSchedulingPolicy @37+
+  minCount *int32 1
+
+WorkloadPodGroupSchedulingConstraints @37+
+  topology []TopologyConstraint 1 atomic
+
+WorkloadPodGroupResourceClaim @37+
+  name! string 1
+  resourceClaimName *string 2
+  resourceClaimTemplateName *string 3
+
+WorkloadPodGroupDisruptionMode @37+
+  single *WorkloadPodGroupSingleDisruptionMode 1
+  all *WorkloadPodGroupAllDisruptionMode 2
+
+WorkloadPodGroupSingleDisruptionMode @37+
+
+WorkloadPodGroupAllDisruptionMode @37+
+
+CompositePodGroup @37+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! CompositePodGroupSpec 2
+  status CompositePodGroupStatus 3
+
+CompositePodGroupSpec @37+
+  parentCompositePodGroupName *string 1
+  workloadRef! *WorkloadReference 2
+  schedulingPolicy! CompositePodGroupSchedulingPolicy 3
+  schedulingConstraints *CompositePodGroupSchedulingConstraints 4
+  disruptionMode *CompositeDisruptionMode 5 default={"single": {}}
+  priorityClassName string 6
+  priority *int32 7
+  preemptionPolicy *PreemptionPolicy 8
+
+CompositePodGroupSchedulingPolicy @37+
+  basic *CompositeBasicSchedulingPolicy 1
+  gang *CompositeGangSchedulingPolicy 2
+
+CompositeBasicSchedulingPolicy @37+
+
+CompositeGangSchedulingPolicy @37+
+  minGroupCount! int32 1
+
+CompositeDisruptionMode @37+
+  single *SingleCompositeDisruptionMode 1
+  all *AllCompositeDisruptionMode 2
+
+SingleCompositeDisruptionMode @37+
+
+AllCompositeDisruptionMode @37+
+
+CompositePodGroupStatus @37+
+  conditions []meta.Condition 1 map=type patch=merge key=type
+
+CompositePodGroupSchedulingConstraints @37+
+  topology []TopologyConstraint 1 atomic
+
+package scheduling/v1beta1
+
+PreemptionPolicy = string: Never|PreemptLowerPriority @37+
+
+Workload @37+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! WorkloadSpec 2
+
+WorkloadSpec @37+
+  controllerRef *TypedLocalObjectReference 1
+  podGroupTemplates+ []PodGroupTemplate 2 map=name
+  compositePodGroupTemplates []CompositePodGroupTemplate 3 map=name
+
+TypedLocalObjectReference @37+
+  apiGroup string 1
+  kind! string 2
+  name! string 3
+
+PodGroupTemplate @37+
+  name! string 1
+  schedulingPolicy! PodGroupSchedulingPolicy 2
+  schedulingConstraints+ *PodGroupSchedulingConstraints 3
+  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name
+  disruptionMode *DisruptionMode 5
+  priorityClassName string 6
+  priority *int32 7
+  preemptionPolicy *PreemptionPolicy 8
+
+CompositePodGroupTemplate @37+
+  name! string 1
+  schedulingPolicy! CompositePodGroupSchedulingPolicy 2
+  schedulingConstraints *CompositePodGroupSchedulingConstraints 3
+  disruptionMode *CompositeDisruptionMode 4
+  priorityClassName string 5
+  priority *int32 6
+  preemptionPolicy *PreemptionPolicy 7
+  podGroupTemplates []PodGroupTemplate 8 map=name
+  compositePodGroupTemplates []CompositePodGroupTemplate 9 map=name
+
+PodGroupSchedulingPolicy @37+
+  basic *BasicSchedulingPolicy 1
+  gang *GangSchedulingPolicy 2
+
+BasicSchedulingPolicy @37+
+
+GangSchedulingPolicy @37+
+  minCount! int32 1
+
+PodGroupResourceClaim @37+
+  name! string 1
+  resourceClaimName *string 2
+  resourceClaimTemplateName *string 3
+
+DisruptionMode @37+
+  single *SingleDisruptionMode 1
+  all *AllDisruptionMode 2
+
+SingleDisruptionMode @37+
+
+AllDisruptionMode @37+
+
+PodGroup @37+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! PodGroupSpec 2
+  status PodGroupStatus 3
+
+PodGroupSpec @37+
+  parentCompositePodGroupName *string 1
+  workloadRef *WorkloadReference 2
+  schedulingPolicy! PodGroupSchedulingPolicy 3
+  schedulingConstraints *PodGroupSchedulingConstraints 4
+  resourceClaims []PodGroupResourceClaim 5 map=name patch=merge,retainKeys key=name
+  disruptionMode *DisruptionMode 6 default={"single": {}}
+  priorityClassName string 7
+  priority *int32 8
+  preemptionPolicy *PreemptionPolicy 9
+
+PodGroupStatus @37+
+  conditions []meta.Condition 1 map=type patch=merge key=type
+  resourceClaimStatuses []PodGroupResourceClaimStatus 2 map=name patch=merge,retainKeys key=name
+
+PodGroupResourceClaimStatus @37+
+  name! string 1
+  resourceClaimName *string 2
+
+WorkloadReference @37+
+  workloadName! string 1
+  templateName! string 2
+
+PodGroupSchedulingConstraints @37+
+  topology []TopologyConstraint 1 atomic
+
+TopologyConstraint @37+
+  key! string 1
+
+CompositePodGroupSchedulingPolicy @37+
+  basic *CompositeBasicSchedulingPolicy 1
+  gang *CompositeGangSchedulingPolicy 2
+
+CompositeBasicSchedulingPolicy @37+
+
+CompositeGangSchedulingPolicy @37+
+  minGroupCount! int32 1
+
+CompositeDisruptionMode @37+
+  single *SingleCompositeDisruptionMode 1
+  all *AllCompositeDisruptionMode 2
+
+SingleCompositeDisruptionMode @37+
+
+AllCompositeDisruptionMode @37+
+
+CompositePodGroupSchedulingConstraints @37+
+  topology []TopologyConstraint 1 atomic
 `

@@ -5,6 +5,7 @@ package storage/v1
 VolumeBindingMode = string: Immediate|WaitForFirstConsumer
 FSGroupPolicy = string
 VolumeLifecycleMode = string
+StorageHealthStatusType = string: StorageDegraded|StorageUnreachable @37+
 
 StorageClass
   ...meta.TypeMeta
@@ -58,6 +59,8 @@ CSIDriverSpec
   requiresRepublish *bool 7
   seLinuxMount *bool 8 gate=SELinuxMountReadWriteOncePod
   nodeAllocatableUpdatePeriodSeconds *int64 9 gate=MutableCSINodeAllocatableCount
+  serviceAccountTokenInSecrets *bool 10 @35+
+  preventPodSchedulingIfMissing *bool 11 @36+
 
 TokenRequest
   audience! string 1
@@ -67,6 +70,7 @@ CSINode
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
   spec! CSINodeSpec 2
+  status CSINodeStatus 3 @37+
 
 CSINodeSpec
   drivers! []CSINodeDriver 1 map=name patch=merge key=name
@@ -80,6 +84,21 @@ CSINodeDriver
 VolumeNodeResources
   count *int32 1
 
+StorageHealthCondition @37+
+  status! StorageHealthStatusType 1
+  reason! string 2
+  message string 3
+  accessMode *core.PersistentVolumeAccessMode 4
+  volumeMode *core.PersistentVolumeMode 5
+  lastTransitionTime meta.Time 6
+
+StorageHealth @37+
+  name! string 1
+  healthConditions []StorageHealthCondition 2 atomic
+
+CSINodeStatus @37+
+  storageHealth []StorageHealth 1 map=name patch=merge key=name
+
 CSIStorageCapacity
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
@@ -87,6 +106,12 @@ CSIStorageCapacity
   storageClassName! string 3
   capacity *Quantity 4
   maximumVolumeSize *Quantity 5
+
+VolumeAttributesClass @34+
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  driverName! string 2
+  parameters map[string]string 3
 
 package storage/v1alpha1
 

@@ -92,6 +92,7 @@ function customResource(
     listKind: names.listKind,
     plural: names.plural,
     isNamespaced,
+    release,
     isCustom: true,
     definition: { name: crd.name, uid: crd.uid },
     isServed: version.isServed,
@@ -117,7 +118,8 @@ function customResource(
     get table() {
       return (table ??= customTable(version.columns))
     },
-    views: version.scale === undefined ? noViews : { scale: customScaleView(version.scale) },
+    views:
+      version.scale === undefined ? noViews : { scale: customScaleView(version.scale, release) },
   }
 }
 

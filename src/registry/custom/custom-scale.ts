@@ -22,13 +22,13 @@ import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
 /**
  * Returns the rules for the Scale of a custom kind. An object without a replica count has no Scale.
  */
-export function customScaleView(paths: ScalePaths): View {
+export function customScaleView(paths: ScalePaths, release: number): View {
   const [spec, status] = [readPath(paths.spec), readPath(paths.status)]
   const selector = paths.selector === '' ? undefined : readPath(paths.selector)
   return {
-    ...scaleView(),
+    ...scaleView(release),
     get shape() {
-      return scaleView().shape
+      return scaleView(release).shape
     },
     objectPath: spec.join('.'),
     refusesApply: 'request to convert CR to an invalid group/version: autoscaling/v1',

@@ -21,7 +21,7 @@ import { isSameValue } from '../../objects/schema/structural/value.ts'
 import { validateEmbedded } from '../kinds/apiextensions/embedded-resources.ts'
 import { validateMetadata, validateMetadataUpdate } from '../metadata.ts'
 import type { ValidateTools } from '../resource.ts'
-import { typeOf } from '../types.ts'
+import { commonType } from '../types.ts'
 import { CustomRules, type RuleContext } from './custom-rules.ts'
 import type { Crd, CrdVersion } from './crd.ts'
 import { coerceEmbedded, type MalformedHandling } from './embedded-metadata.ts'
@@ -295,7 +295,7 @@ const known = new Map<string, readonly Field[]>()
 /** Returns the fields that all custom kinds have. They are created once and shared. */
 function headFields(): readonly Field[] {
   const made =
-    known.get('head') ?? typeOf('meta/v1', 'PartialObjectMetadata').fields.map(sortedField)
+    known.get('head') ?? commonType('meta/v1', 'PartialObjectMetadata').fields.map(sortedField)
   known.set('head', made)
   return made
 }

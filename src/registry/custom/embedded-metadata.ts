@@ -12,7 +12,7 @@ import type { Field, ScalarType, Schema } from '../../objects/schema/schema.ts'
 import type { Structural } from '../../objects/schema/structural/structural.ts'
 import { UNKNOWN_CHARACTERS_MAX } from '../../objects/schema/structural/prune.ts'
 import { mapItems } from '../../objects/schema/structural/value.ts'
-import { typeOf } from '../types.ts'
+import { commonType } from '../types.ts'
 
 export type CoercedMetadata = {
   readonly value: Json
@@ -130,7 +130,7 @@ function coerceObject(
   const reading = new MetadataReader(unknown)
   const read = isFields(metadata)
     ? reading.struct(metadata, {
-        fields: typeOf('meta/v1', 'ObjectMeta').byName,
+        fields: commonType('meta/v1', 'ObjectMeta').byName,
         goName: 'ObjectMeta',
         path: `${path}.metadata`,
       })
@@ -145,7 +145,7 @@ function coerceObject(
 /** Decodes metadata field by field, as kube-apiserver does, and drops malformed fields. */
 function wellFormed(metadata: Fields): Json {
   const kept = new JsonMap()
-  const fields = typeOf('meta/v1', 'ObjectMeta').byName
+  const fields = commonType('meta/v1', 'ObjectMeta').byName
   for (const [name, value = null] of Object.entries(metadata)) {
     const reading = new MetadataReader(newUnknown())
     const read = reading.struct({ [name]: value }, { fields, goName: 'ObjectMeta', path: '' })

@@ -1,11 +1,12 @@
 /** Compares values by their type in the catalogue. Rules for immutable fields use it. */
 import type { Json } from '../../api/object.ts'
 import { type Equality, isEqual } from '../../objects/schema/equal.ts'
-import { typeOf } from '../types.ts'
+import { commonType } from '../types.ts'
 
 /**
  * Whether two structs of a type are equal according to kube-apiserver's rules. Example:
- * `isEqualAs('core/v1 PodSpec', now, stored)`.
+ * `isEqualAs('core/v1 Secret', now, stored)`. The type must have the same fields in all releases of
+ * Kubernetes.
  */
 export function isEqualAs(
   type: `${string} ${string}`,
@@ -14,5 +15,5 @@ export function isEqualAs(
   equality?: Equality,
 ): boolean {
   const [packageName = '', typeName = ''] = type.split(' ')
-  return isEqual(typeOf(packageName, typeName), now, stored, equality)
+  return isEqual(commonType(packageName, typeName), now, stored, equality)
 }

@@ -7,7 +7,7 @@ import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { decodeStored, encodeStored } from '../../objects/codec/object.ts'
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import { deadline, systemTime, type Timers } from '../../lib/time/timers.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import { plainSchema } from '../../objects/schema/object-schema.ts'
 import type { Key, Revision } from '../../storage/engine.ts'
 import type { Current, Decision, Store, StoredValue } from '../../storage/store.ts'
@@ -234,7 +234,7 @@ export class RangeRecord {
 }
 
 const rangeSchema = (): ReturnType<typeof plainSchema> =>
-  plainSchema(typeOf('core/v1', 'RangeAllocation'))
+  plainSchema(commonType('core/v1', 'RangeAllocation'))
 
 /**
  * Applies changes in slices, between which the event loop runs other tasks. Many changes to a large

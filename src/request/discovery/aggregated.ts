@@ -22,7 +22,7 @@ import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
 import { groupPriority, versionPriority } from '../../registry/priorities.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource, Subresource } from '../../registry/resource.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import type { Document } from './groups.ts'
 import { versionsOf } from './groups.ts'
 import { byVersionPriority, CUSTOM_VERSION_PRIORITY } from './listed-groups.ts'
@@ -241,7 +241,7 @@ function printed(json: Buffer, { media, version }: Form, query: URLSearchParams)
     case 'yaml':
       return { type: yamlType, body: Buffer.from(jsonToYaml(parseJson(json))) }
     case 'protobuf': {
-      const struct = typeOf('apidiscovery/v2', kind)
+      const struct = commonType('apidiscovery/v2', kind)
       const { value } = decodeStruct(json.toString(), struct)
       return {
         type: protobufType,

@@ -19,6 +19,7 @@ import {
 } from '../../objects/codec/negotiate.ts'
 import { encodeObject } from '../../objects/codec/protobuf/envelope.ts'
 import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import { findType } from '../../registry/types.ts'
 
 export type EncodedDocument = { readonly type: string; readonly body: Buffer }
@@ -89,7 +90,7 @@ function print(document: Json, { type, isIndented }: Form): EncodedDocument {
   if (type === 'protobuf') {
     const { kind, apiVersion } = fieldsOf(document)
     const typeMeta = { kind: textOf(kind, ''), apiVersion: textOf(apiVersion, 'v1') }
-    const struct = findType('meta/v1', typeMeta.kind)
+    const struct = findType('meta/v1', typeMeta.kind, defaultMinor)
     if (struct !== undefined) {
       return {
         type: protobufType,

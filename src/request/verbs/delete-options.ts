@@ -12,7 +12,7 @@ import { bodyForm } from '../../objects/codec/body-form.ts'
 import { decodeObject, openEnvelope } from '../../objects/codec/protobuf/envelope.ts'
 import { ProtobufError } from '../../objects/codec/protobuf/reader.ts'
 import { YamlError } from '../../objects/codec/yaml-error.ts'
-import { typeOf } from '../../registry/types.ts'
+import { commonType } from '../../registry/types.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
 import type { DeletionOptions, Propagation } from '../../registry/deletion.ts'
@@ -117,7 +117,7 @@ async function fromBody(
     checkIsObject(text)
     const { kind = '', apiVersion = '' } = readHead(text)
     if (kind !== '' && kind !== 'DeleteOptions') throw unclassified(otherKind(kind, apiVersion))
-    const { value, fault } = decodeStruct(text, typeOf('meta/v1', 'DeleteOptions'))
+    const { value, fault } = decodeStruct(text, commonType('meta/v1', 'DeleteOptions'))
     if (fault !== undefined) throw unclassified(fault)
     return value
   } catch (error) {
@@ -131,7 +131,7 @@ function fromProtobuf(body: Buffer): Fields {
     const envelope = openEnvelope(body)
     const { kind, apiVersion } = envelope
     if (kind !== '' && kind !== 'DeleteOptions') throw unclassified(otherKind(kind, apiVersion))
-    return decodeObject(envelope, typeOf('meta/v1', 'DeleteOptions'))
+    return decodeObject(envelope, commonType('meta/v1', 'DeleteOptions'))
   } catch (error) {
     throw error instanceof ProtobufError ? unclassified(error.message, error) : error
   }
@@ -166,7 +166,7 @@ function checkIsObject(text: string): void {
 }
 
 function readHead(text: string): { readonly kind?: string; readonly apiVersion?: string } {
-  const { value, fault } = decodeStruct(text, typeOf('meta/v1', 'TypeMeta'))
+  const { value, fault } = decodeStruct(text, commonType('meta/v1', 'TypeMeta'))
   if (fault !== undefined)
     throw unclassified(`couldn't get version/kind; json parse error: ${fault}`)
   const { kind, apiVersion } = value

@@ -12,8 +12,8 @@ import type { HealthCheck } from '../../request/discovery/health.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Metrics } from '../../lib/telemetry/metrics.ts'
 import { sleep, type Time } from '../../lib/time/timers.ts'
-import { resourceTable } from '../../registry/catalogue/resources.ts'
-import { readResources } from '../../registry/read-resources.ts'
+import { defaultMinor } from '../../api/releases.ts'
+import { resourcesOf } from '../../registry/read-resources.ts'
 import { addReloadMetrics } from '../reload-metrics.ts'
 import {
   ConfiguredProviders,
@@ -204,7 +204,7 @@ async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined>
  */
 function storedResources(): (folder: string) => StoredResource | undefined {
   const byFolder = new Map<string, StoredResource>()
-  for (const { group, plural } of readResources(resourceTable.trim())) {
+  for (const { group, plural } of resourcesOf(defaultMinor)) {
     const folder = resourcePrefix({ group, plural, isCustom: false })
     if (!byFolder.has(folder)) byFolder.set(folder, { group, resource: plural })
   }

@@ -33,7 +33,7 @@ export function bytesOf(
   const object = { kind: textOf(kind), apiVersion: textOf(apiVersion), metadata, ...rest }
   if (form === 'json') return Buffer.from(`${JSON.stringify(object)}\n`)
   if (isOnlyJson === true) return undefined
-  const struct = findKind(object.apiVersion, object.kind)?.struct
+  const struct = findKind(object.apiVersion, object.kind, 33)?.struct
   assert.ok(struct, `the catalogue has ${object.apiVersion} ${object.kind}`)
   return encodeObject(object, struct)
 }

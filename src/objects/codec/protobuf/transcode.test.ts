@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { typeOf } from '../../../registry/types.ts'
+import { commonType } from '../../../registry/types.ts'
 import { decodeStruct } from '../decode.ts'
 import { printStruct } from '../print.ts'
 import { encodeItem } from './envelope.ts'
 import { Transcoder } from './transcode.ts'
 
 test('an object whose message is several times as long as its JSON can be transcoded', () => {
-  const struct = typeOf('apiextensions/v1', 'CustomResourceDefinition')
+  const struct = commonType('apiextensions/v1', 'CustomResourceDefinition')
   const schema = {
     type: 'object',
     properties: { spec: { type: 'object', anyOf: Array.from({ length: 500 }, () => ({})) } },

@@ -1,8 +1,9 @@
+import { isEqual } from '../../../objects/schema/equal.ts'
 import { invalidShown, notSupportedShown, required } from '../../../api/field-fault.ts'
 import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isEqualAs } from '../../rules/equality.ts'
+import { typeOf } from '../../types.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { requirementsOf } from '../../rules/label-selector.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
@@ -77,9 +78,10 @@ export const daemonSetRules: KindRules = {
   refuse: unreadableGeneration,
   setDefaults: (object) => withTemplateGeneration(object, generationOf(object)),
   prepareCreate: (object) => withTemplateGeneration(object, Math.max(generationOf(object), 1)),
-  prepareUpdate: (object, current) => {
+  prepareUpdate: (object, current, _writer, gates) => {
     const before = generationOf(current)
-    const isKept = isEqualAs('core/v1 PodTemplateSpec', templateOf(object), templateOf(current))
+    const struct = typeOf('core/v1', 'PodTemplateSpec', gates.release)
+    const isKept = isEqual(struct, templateOf(object), templateOf(current))
     return withTemplateGeneration(object, isKept ? before : before + 1)
   },
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),

@@ -1,3 +1,4 @@
+import { isEqual } from '../../../objects/schema/equal.ts'
 import { forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
@@ -12,7 +13,7 @@ import {
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { claimSpecWarnings } from '../core/claim-spec.ts'
-import { isEqualAs } from '../../rules/equality.ts'
+import { typeOf } from '../../types.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
 import { all, faultsOf, fields, ifPresent, type Rule, unlessEmpty } from '../../rules/rule.ts'
@@ -132,7 +133,7 @@ export const statefulSetRules: KindRules = {
     const withOldName = { ...now, serviceName: before['serviceName'] }
     return [
       ...faultsOf(spec, withOldName, 'spec', gates),
-      ...faultsOf(onlyChangeable(before), now, 'spec'),
+      ...faultsOf(onlyChangeable(before), now, 'spec', gates),
     ]
   },
   warnings: (object, current, gates) => {
@@ -176,12 +177,13 @@ export const statefulSetRules: KindRules = {
 }
 
 function onlyChangeable(before: Fields): Rule {
-  return (value, path, { faults }) => {
+  return (value, path, { faults, gates }) => {
+    const struct = typeOf('apps/v1', 'StatefulSetSpec', gates.release)
     const now = fieldsOf(value)
     const isFixed = (name: string): boolean => !changeable.includes(name)
     const names = [...Object.keys(now), ...Object.keys(before)].filter(isFixed)
     const isKept = (name: string): boolean =>
-      isEqualAs('apps/v1 StatefulSetSpec', { [name]: now[name] }, { [name]: before[name] })
+      isEqual(struct, { [name]: now[name] }, { [name]: before[name] })
     if (names.every(isKept)) return
     const list = changeable
       .map((name) => `'${name}'`)

@@ -15,7 +15,7 @@ import {
 } from '../../../api/object.ts'
 import { decodeValue } from '../../../objects/codec/decode.ts'
 import type { Schema, Struct } from '../../../objects/schema/schema.ts'
-import { typeOf } from '../../types.ts'
+import { commonType } from '../../types.ts'
 import { toNewMetric } from './hpa-metrics.ts'
 
 export const prefix = 'autoscaling.alpha.kubernetes.io/'
@@ -38,7 +38,7 @@ export function readAnnotations(annotations: ObjectMeta['annotations']): HpaAnno
     typeName: string,
   ): readonly Fields[] | undefined => {
     const text = annotations[prefix + name]
-    return text === undefined ? undefined : readList(text, typeOf(packageName, typeName))
+    return text === undefined ? undefined : readList(text, commonType(packageName, typeName))
   }
   const behavior = annotations[`${prefix}behavior`]
   return {
@@ -63,7 +63,7 @@ function readList(text: string, of: Struct): readonly Fields[] | undefined {
 /** Decodes the behavior. Returns undefined if it is empty. */
 function readBehavior(text: string): Fields | undefined {
   const { scaleUp, scaleDown } = fieldsOf(
-    read(text, withGoNames(typeOf('autoscaling/v2', 'HorizontalPodAutoscalerBehavior'))),
+    read(text, withGoNames(commonType('autoscaling/v2', 'HorizontalPodAutoscalerBehavior'))),
   )
   if (scaleUp === undefined && scaleDown === undefined) return undefined
   return present({ scaleUp: withPolicies(scaleUp), scaleDown: withPolicies(scaleDown) })

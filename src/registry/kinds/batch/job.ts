@@ -1,3 +1,4 @@
+import { isEqual } from '../../../objects/schema/equal.ts'
 import {
   faultsOfEach,
   type FieldFault,
@@ -22,7 +23,7 @@ import { quote } from '../../../api/quote.ts'
 import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import type { DeletionOptions } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { isEqualAs } from '../../rules/equality.ts'
+import { typeOf } from '../../types.ts'
 import {
   goLabels,
   goLabelSelector,
@@ -232,9 +233,10 @@ function deletionWarning({ orphanDependents, propagation }: DeletionOptions): st
 function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
+  const struct = typeOf('batch/v1', 'JobSpec', gates.release)
   const fixed = (name: string, show: (value: Json) => string): FieldFault[] => {
     const value = now[name]
-    if (isEqualAs('batch/v1 JobSpec', { [name]: value }, { [name]: before[name] })) return []
+    if (isEqual(struct, { [name]: value }, { [name]: before[name] })) return []
     return [
       invalidShown(
         `spec.${name}`,
@@ -249,7 +251,7 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
       ? validateElastic(now, before)
       : fixed('completions', number)),
     ...faultsOf(fixedSelector(before['selector']), now['selector'], 'spec.selector'),
-    ...validateTemplate(now, current),
+    ...validateTemplate(now, current, gates),
     ...fixed('completionMode', quoted),
     ...fixed('podFailurePolicy', goFailurePolicy),
     ...fixed('backoffLimitPerIndex', number),
@@ -276,14 +278,18 @@ function validateElastic({ completions, parallelism }: Fields, before: Fields): 
 /** Scheduling directives that can change while a Job is suspended and has not been started. */
 const placing = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
 
-function validateTemplate({ template }: Fields, current: KubeObject): FieldFault[] {
+function validateTemplate(
+  { template }: Fields,
+  current: KubeObject,
+  { release }: Gates,
+): FieldFault[] {
   const before = fieldsOf(current['spec'])
   const isWaiting =
     before['suspend'] === true && fieldsOf(current['status'])['startTime'] === undefined
   const expected = isWaiting
     ? placedLike(fieldsOf(before['template']), fieldsOf(template))
     : before['template']
-  if (isEqualAs('core/v1 PodTemplateSpec', template, expected)) return []
+  if (isEqual(typeOf('core/v1', 'PodTemplateSpec', release), template, expected)) return []
   return [invalidShown('spec.template', 'core.PodTemplateSpec{...}', 'field is immutable')]
 }
 

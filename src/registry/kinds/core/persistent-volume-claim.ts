@@ -1,3 +1,4 @@
+import { isEqual } from '../../../objects/schema/equal.ts'
 import {
   faultsOfEach,
   type FieldFault,
@@ -22,7 +23,7 @@ import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { changesOf } from '../../rules/changes.ts'
-import { isEqualAs } from '../../rules/equality.ts'
+import { typeOf } from '../../types.ts'
 import { isExtended } from '../../rules/resources.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import {
@@ -115,7 +116,7 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   const before = fieldsOf(current['spec'])
   const allowed = allowedSpec(object, current)
   const faults: FieldFault[] = []
-  if (!isEqualAs('core/v1 PersistentVolumeClaimSpec', now, allowed)) {
+  if (!isEqual(typeOf('core/v1', 'PersistentVolumeClaimSpec', gates.release), now, allowed)) {
     const why =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
     faults.push(forbiddenField('spec', `${why}\n${changesOf(allowed, now)}`))

@@ -6,9 +6,7 @@
  * schemas. A schema can change while documents are generated.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../../api/object.ts'
-import { listMetaStruct } from '../../../registry/meta-types.ts'
 import type { Resource } from '../../../registry/resource.ts'
-import { typeOf } from '../../../registry/types.ts'
 import {
   type OpenApiDefinition,
   type OpenApiDefinitions,
@@ -25,7 +23,7 @@ export function ofCustomKinds(
   builtIn: OpenApiDefinitions,
 ): DefinitionSource {
   const source = withCustomKinds(resources, builtIn)
-  const options = builtIn.ofType(typeOf('meta/v1', 'DeleteOptions'))
+  const options = builtIn.ofMeta('DeleteOptions')
   return { get: (name) => (name === options ? builtIn.customDeleteOptions : source.get(name)) }
 }
 
@@ -55,7 +53,7 @@ function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   // all other fields.
   if (schema === undefined)
     return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
-  const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))
+  const objectMeta = builtIn.ofMeta('ObjectMeta')
   const ofEveryObject = {
     apiVersion: { description: builtIn.describe('Kind', 'apiVersion'), type: 'string' },
     kind: { description: builtIn.describe('Kind', 'kind'), type: 'string' },
@@ -74,7 +72,7 @@ function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
 function customList(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDefinition {
   const { group, version, kind, listKind } = resource
   const item = customName({ group, version, kind })
-  const listMeta = builtIn.ofType(listMetaStruct())
+  const listMeta = builtIn.ofMeta('ListMeta')
   const metadata = { allOf: [refTo(listMeta)], description: builtIn.describe('List', 'metadata') }
   const schema = builtIn.listSchema(
     { group, version, kind: listKind },

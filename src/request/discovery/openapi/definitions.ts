@@ -4,9 +4,9 @@
  * all OpenAPI documents of the server, the fields of a schema are sorted by name.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { assert } from '../../../lib/errors.ts'
-import { listMetaStruct } from '../../../registry/meta-types.ts'
-import { typeOf } from '../../../registry/types.ts'
+import { findType, typeOf } from '../../../registry/types.ts'
 import type { Field, Schema, Struct } from '../../../objects/schema/schema.ts'
 import { type DescribedType, Descriptions } from './descriptions.ts'
 import { everyGroupVersion, fixedNames, fixedSchemas, unknownToCustom } from './fixed-schemas.ts'
@@ -54,9 +54,12 @@ export class OpenApiDefinitions {
   #fixed: ReadonlyMap<string, Fields> | undefined
   #customDeleteOptions: OpenApiDefinition | undefined
 
-  /** `hasEnums` determines whether schemas list the values of an enumeration. */
-  constructor({ hasEnums }: { readonly hasEnums: boolean }) {
-    this.#hasEnums = hasEnums
+  readonly #release: number
+
+  /** `gates` determine the types, and whether schemas list the values of an enumeration. */
+  constructor(gates: Gates) {
+    this.#hasEnums = gates.isOn('OpenAPIEnums')
+    this.#release = gates.release
   }
 
   /** Returns the description of a type or of one of its fields. */
@@ -80,7 +83,7 @@ export class OpenApiDefinitions {
   }
 
   #makeCustomDeleteOptions(): OpenApiDefinition {
-    const { schema, uses } = this.get(this.ofType(typeOf('meta/v1', 'DeleteOptions')))
+    const { schema, uses } = this.get(this.ofMeta('DeleteOptions'))
     const places = everyGroupVersion.filter(({ group }) => !unknownToCustom.has(group))
     return { schema: { ...schema, [gvkKey]: gvksOf('DeleteOptions', places) }, uses }
   }
@@ -92,10 +95,21 @@ export class OpenApiDefinitions {
     return name
   }
 
+  /** Returns the definition name of a type that all APIs share, such as ListMeta. */
+  ofMeta(typeName: string): string {
+    return this.ofType(typeOf('meta/v1', typeName, this.#release))
+  }
+
+  /** Returns the definition name of a type of a package, or undefined if it does not exist. */
+  find(packageName: string, typeName: string): string | undefined {
+    const struct = findType(packageName, typeName, this.#release)
+    return struct && this.ofType(struct)
+  }
+
   /** Returns the definition name of a list. `item` is the definition of the list's items. */
   ofList(gvk: GroupVersionKind, { listName, item }: ListNames): string {
     if (this.#made.has(listName)) return listName
-    const listMeta = this.ofType(listMetaStruct())
+    const listMeta = this.ofMeta('ListMeta')
     const items = { allOf: [refTo(item)], default: {} }
     const metadata = {
       allOf: [refTo(listMeta)],

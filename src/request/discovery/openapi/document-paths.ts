@@ -1,6 +1,5 @@
 /** The OpenAPI paths of discovery and other documents about the server. */
 import { jsonType, protobufType, yamlType } from '../../../objects/codec/negotiate.ts'
-import { typeOf } from '../../../registry/types.ts'
 import type { OpenApiDefinitions } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
 import { tagOf, titleOf } from './names.ts'
@@ -33,7 +32,7 @@ export const coreVersionsPath = (definitions: OpenApiDefinitions): PathItem =>
     id: 'getCoreAPIVersions',
     tag: tagOf(''),
     description: 'The versions of the core group.',
-    name: definitions.ofType(typeOf('meta/v1', 'APIVersions')),
+    name: definitions.ofMeta('APIVersions'),
     ...negotiated,
   })
 
@@ -43,7 +42,7 @@ export const groupListPath = (definitions: OpenApiDefinitions): PathItem =>
     id: 'getAPIVersions',
     tag: 'apis',
     description: 'All groups except the core group.',
-    name: definitions.ofType(typeOf('meta/v1', 'APIGroupList')),
+    name: definitions.ofMeta('APIGroupList'),
     ...negotiated,
   })
 
@@ -53,7 +52,7 @@ export const groupPath = (group: string, definitions: OpenApiDefinitions): PathI
     id: `get${titleOf(group)}APIGroup`,
     tag: tagOf(group),
     description: 'The versions of a group.',
-    name: definitions.ofType(typeOf('meta/v1', 'APIGroup')),
+    name: definitions.ofMeta('APIGroup'),
     ...negotiated,
   })
 
@@ -67,7 +66,7 @@ export const resourceListPath = (
     id: `get${titleOf(group, version)}APIResources`,
     tag: tagOf(group, version),
     description: 'The resources of a group and version.',
-    name: definitions.ofType(typeOf('meta/v1', 'APIResourceList')),
+    name: definitions.ofMeta('APIResourceList'),
     ...negotiated,
   })
 

@@ -121,7 +121,7 @@ export class OpenApiLibrary {
   readonly #whole = new IdleCache<'v2', MergedDocument>(LINGER_MS)
 
   constructor({ registry, hasIssuer, clock, gates, log = silent, remote }: LibraryOptions) {
-    this.#definitions = new OpenApiDefinitions({ hasEnums: gates.isOn('OpenAPIEnums') })
+    this.#definitions = new OpenApiDefinitions(gates)
     this.#registry = registry
     this.#version = versionDocument(gates.release)
     this.#hasIssuer = hasIssuer

@@ -1,8 +1,6 @@
 /** The OpenAPI paths of a resource and their operations, derived from its entry in the registry. */
 import { jsonType, protobufType, yamlType } from '../../../objects/codec/negotiate.ts'
-import { statusStruct } from '../../../registry/meta-types.ts'
 import type { Resource, Subresource } from '../../../registry/resource.ts'
-import { findType, typeOf } from '../../../registry/types.ts'
 import type { OpenApiDefinitions } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
 import {
@@ -231,7 +229,7 @@ class ResourcePaths {
   }
 
   #deleteOptions(): NonNullable<OpenApiOperation['body']> {
-    return { name: this.#definitions.ofType(typeOf('meta/v1', 'DeleteOptions')), isRequired: false }
+    return { name: this.#definitions.ofMeta('DeleteOptions'), isRequired: false }
   }
 
   #log(noun: string): OpenApiOperation {
@@ -327,7 +325,7 @@ class ResourcePaths {
   }
 
   #status(): string {
-    return this.#definitions.ofType(statusStruct())
+    return this.#definitions.ofMeta('Status')
   }
 
   /**
@@ -336,8 +334,7 @@ class ResourcePaths {
    */
   #nameOf(gvk: GroupVersionKind): string {
     if (gvk.kind === this.#resource.kind) return this.#object
-    const struct = findType(packageOf(gvk), gvk.kind)
-    return struct === undefined ? this.#object : this.#definitions.ofType(struct)
+    return this.#definitions.find(packageOf(gvk), gvk.kind) ?? this.#object
   }
 
   #listName(): string {

@@ -156,8 +156,11 @@ export class ResourceForms {
    */
   #encodePartial(item: Item): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, 'v1')
-    const made = json && this.#transcoder.message(json, 0, partialStruct())
-    return made ?? encodeItem(partialOf(this.#metadataOf(item), 'v1'), partialStruct())
+    const made = json && this.#transcoder.message(json, 0, partialStruct(this.resource.release))
+    return (
+      made ??
+      encodeItem(partialOf(this.#metadataOf(item), 'v1'), partialStruct(this.resource.release))
+    )
   }
 
   /**
@@ -166,20 +169,23 @@ export class ResourceForms {
    */
   #partialText(item: Item, version: Version): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, version)
-    return json ?? Buffer.from(partialJson(this.#metadataOf(item), version))
+    return json ?? Buffer.from(partialJson(this.#metadataOf(item), version, this.resource.release))
   }
 
   /** Returns the metadata of an object without decoding the other fields, which can be large. */
   #metadataOf(item: Item): Pick<KubeObject, 'metadata'> {
     const metadata = item.decoded === undefined ? valueAt(item.wire(), ['metadata']) : undefined
     if (metadata === undefined) return item.peek()
-    const { value, fault } = decodeStruct(`{"metadata":${metadata.toString()}}`, partialStruct())
+    const { value, fault } = decodeStruct(
+      `{"metadata":${metadata.toString()}}`,
+      partialStruct(this.resource.release),
+    )
     return fault === undefined ? { metadata: fieldsOf(value['metadata']) } : item.peek()
   }
 
   #included({ object, json }: WrittenObject, version: Version, included: IncludedObject): string {
     if (included === 'None') return 'null'
-    if (included === 'Metadata') return partialJson(object, version)
+    if (included === 'Metadata') return partialJson(object, version, this.resource.release)
     return (json ?? printObject(object, this.resource.shape)).toString().trimEnd()
   }
 

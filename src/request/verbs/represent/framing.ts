@@ -139,20 +139,22 @@ function objectDocuments(forms: ResourceForms): Frames {
 }
 
 function partialLines({ version }: Conversion, forms: ResourceForms): Frames {
+  const { release } = forms.resource
   const { json } = forms.partials(version)
   const partial = (shown: ObjectEvent): string =>
-    isAsStored(shown) ? json(shown.item).toString() : partialJson(objectAt(shown), version)
+    isAsStored(shown) ? json(shown.item).toString() : partialJson(objectAt(shown), version, release)
   return {
     shown: forms.frames(`partial ${version}`, (shown) => line(shown.type, partial(shown))),
-    bookmark: (object) => line('BOOKMARK', partialJson(object, version)),
+    bookmark: (object) => line('BOOKMARK', partialJson(object, version, release)),
   }
 }
 
 function partialMessages({ version }: Conversion, forms: ResourceForms): Frames {
+  const { release } = forms.resource
   const { protobuf } = forms.partials(version)
   const wrap = eventWrapper({ kind: partialKind, apiVersion: `meta.k8s.io/${version}` })
   const encode = (object: KubeObject): Buffer =>
-    encodeObject(partialOf(object, version), partialStruct())
+    encodeObject(partialOf(object, version), partialStruct(release))
   const frame = (shown: ObjectEvent): Buffer =>
     isAsStored(shown)
       ? wrap(shown.type, protobuf(shown.item))
@@ -164,8 +166,9 @@ function partialMessages({ version }: Conversion, forms: ResourceForms): Frames 
 }
 
 function partialDocuments({ version }: Conversion, forms: ResourceForms): Frames {
+  const { release } = forms.resource
   const frame = (type: string, object: KubeObject): Buffer =>
-    cborEvent(type, partialCbor(object, version))
+    cborEvent(type, partialCbor(object, version, release))
   return {
     shown: forms.frames(`partial cbor ${version}`, (shown) => frame(shown.type, objectAt(shown))),
     bookmark: (object) => frame('BOOKMARK', object),

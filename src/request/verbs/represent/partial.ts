@@ -32,9 +32,12 @@ export const partialOf = (
   metadata,
 })
 
-/** Returns compact JSON without a newline. */
-export const partialJson = (object: Pick<KubeObject, 'metadata'>, version: Version): string =>
-  printStruct(partialOf(object, version), partialStruct())
+/** Returns compact JSON without a newline, with the fields of a release. */
+export const partialJson = (
+  object: Pick<KubeObject, 'metadata'>,
+  version: Version,
+  release: number,
+): string => printStruct(partialOf(object, version), partialStruct(release))
 
 /**
  * Like `partialJson`, but copies the metadata of a cached built-in object from its JSON. Returns
@@ -54,8 +57,8 @@ const headOf = (version: Version): Buffer =>
 const heads = { v1: headOf('v1'), v1beta1: headOf('v1beta1') }
 
 /** Encodes the metadata as CBOR. Metadata contains no bytes or floats, so no schema is needed. */
-export const partialCbor = (object: KubeObject, version: Version): Buffer =>
-  encodeCbor(parseJson(Buffer.from(partialJson(object, version))))
+export const partialCbor = (object: KubeObject, version: Version, release: number): Buffer =>
+  encodeCbor(parseJson(Buffer.from(partialJson(object, version, release))))
 
 /** Cached representations of the metadata of cached objects. */
 export type KeptPartials = {
@@ -66,7 +69,7 @@ export type KeptPartials = {
 export function partialObjects(
   { as, ...styling }: Styling & { readonly as: Conversion },
   kept: KeptPartials,
-  goName: string,
+  { goName, release }: { readonly goName: string; readonly release: number },
 ): Representation {
   const { version } = as
   const { form } = styling
@@ -77,7 +80,7 @@ export function partialObjects(
       throw goName === 'unstructured.Unstructured'
         ? unclassified('content is not a list')
         : isNoList(`*${goName}`)
-    return showing(version, styling, kept)
+    return showing({ version, release }, styling, kept)
   }
   return {
     headers: contentHeaders[form.type],
@@ -103,24 +106,28 @@ type PartialEncoder = {
   readonly object: (object: KubeObject) => Body
 }
 
-function showing(version: Version, styling: Styling, kept: KeptPartials): PartialEncoder {
+function showing(
+  { version, release }: { readonly version: Version; readonly release: number },
+  styling: Styling,
+  kept: KeptPartials,
+): PartialEncoder {
   const { form } = styling
   const typeMeta = { kind: partialKind, apiVersion: `meta.k8s.io/${version}` }
   if (form.type === 'protobuf') {
     return {
       item: (item) => wrapItem(typeMeta, kept.protobuf(item)),
-      object: (object) => encodeObject(partialOf(object, version), partialStruct()),
+      object: (object) => encodeObject(partialOf(object, version), partialStruct(release)),
     }
   }
   if (form.type === 'cbor') {
     return {
       item: (item) => cborBody(kept.json(item), styling),
-      object: (object) => cborBody(Buffer.from(partialJson(object, version)), styling),
+      object: (object) => cborBody(Buffer.from(partialJson(object, version, release)), styling),
     }
   }
   return {
     item: (item) => styled(Buffer.concat([kept.json(item), newline]), styling),
-    object: (object) => styled(Buffer.from(`${partialJson(object, version)}\n`), styling),
+    object: (object) => styled(Buffer.from(`${partialJson(object, version, release)}\n`), styling),
   }
 }
 

@@ -79,7 +79,10 @@ function representIn(
     return form.type === 'protobuf' ? protobufObjects(forms) : jsonObjects(resource, styling)
   }
   if (as.kind !== 'Table')
-    return partialObjects({ ...styling, as }, forms.partials(as.version), goNameOf(resource))
+    return partialObjects({ ...styling, as }, forms.partials(as.version), {
+      goName: goNameOf(resource),
+      release: resource.release,
+    })
   return table({ ...tableParts(forms, { ...form, as }, query, view?.table), ...styling })
 }
 

@@ -30,7 +30,11 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
   const form = negotiate(http, { hasTable: false })
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const { isDryRun, fieldValidation } = options
-  const shape = { ...plainSchema(typeOf('core/v1', 'Binding')), scheme: schemeOf('') }
+  const { release } = resource
+  const shape = {
+    ...plainSchema(typeOf('core/v1', 'Binding', release)),
+    scheme: schemeOf('', release),
+  }
   const expected = { group: '', version: 'v1', kind: 'Binding', shape }
   const sent = await readAs(request, expected, { fieldValidation, access })
   const given = await withOwners(request, sent, { kind: expected, options, access })

@@ -19,7 +19,11 @@ export async function admitConnect(
   const kind =
     request.resource.subresources.find(({ name }) => name === request.subresource)?.kind ?? ''
   const object: KubeObject = { ...present(given), kind, apiVersion: 'v1', metadata: {} }
-  const shape: ObjectSchema = { ...plainSchema(typeOf('core/v1', kind)), scheme: schemeOf('') }
+  const { release } = request.resource
+  const shape: ObjectSchema = {
+    ...plainSchema(typeOf('core/v1', kind, release)),
+    scheme: schemeOf('', release),
+  }
   const { object: mutated, validate } = await mutate(request, object, {
     operation: 'CONNECT',
     isDryRun: false,

@@ -36,7 +36,11 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const { resource, access } = parts.pods
   const form = negotiate(http, { hasTable: false })
   const options = parseWriteOptions(http.query, 'CreateOptions')
-  const shape = { ...plainSchema(typeOf('policy/v1', 'Eviction')), scheme: schemeOf('policy') }
+  const { release } = resource
+  const shape = {
+    ...plainSchema(typeOf('policy/v1', 'Eviction', release)),
+    scheme: schemeOf('policy', release),
+  }
   const expected = {
     group: 'policy',
     version: 'v1',

@@ -4,7 +4,7 @@
  */
 import { isFields, type Json } from '../../../../src/api/object.ts'
 import type { Field, Schema, Struct } from '../../../../src/objects/schema/schema.ts'
-import { typeOf } from '../../../../src/registry/types.ts'
+import { commonType } from '../../../../src/registry/types.ts'
 import type { Target } from './fields.ts'
 
 const group = 'sweep.example.com'
@@ -99,7 +99,7 @@ const openSpec = structOf('OpenSpec', {
 
 export const customTargets: readonly Target[] = Object.entries(specs).map(
   ([kind, spec]): Target => {
-    const metadata = typeOf('meta/v1', 'ObjectMeta')
+    const metadata = commonType('meta/v1', 'ObjectMeta')
     const schema = kind === 'Open' ? openSpec : schemaOf(spec, `${kind}Spec`)
     return {
       apiVersion: `${group}/v1`,

@@ -5,7 +5,7 @@
 import { type Fields, isFields, type Json, textOf } from '../../../../src/api/object.ts'
 import { builtInResources } from '../../../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../../../src/registry/resource.ts'
-import { typeOf } from '../../../../src/registry/types.ts'
+import { commonType } from '../../../../src/registry/types.ts'
 import type { Field, Schema, Struct } from '../../../../src/objects/schema/schema.ts'
 import { readStored } from '../../../recorded/golden/read.ts'
 import { loadSeeds } from '../../properties/seeds.ts'
@@ -171,7 +171,7 @@ function partOf(
     }[part],
     isNamespaced: true,
     isStored: false,
-    struct: typeOf(packageName, kind),
+    struct: commonType(packageName, kind),
     verbs: ['create'],
     subresources: [],
     seed: { apiVersion, kind, ...seed },

@@ -2,12 +2,13 @@
  * Rules for writes through pods/ephemeralcontainers. Such writes can only add containers for
  * debugging.
  */
+import { isEqual } from '../../../../objects/schema/equal.ts'
 import { faultsOfEach, type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { firstBy } from '../../../../lib/scheduling/long-lists.ts'
-import { isEqualAs } from '../../../rules/equality.ts'
+import { typeOf } from '../../../types.ts'
 import { validatePodSpec } from './spec.ts'
 
 /**
@@ -47,7 +48,7 @@ export function validateEphemeral(
       const one = now.get(old['name'])
       if (one === undefined)
         return [forbiddenField(path, `existing ephemeral containers ${name} may not be removed\n`)]
-      return isEqualAs('core/v1 EphemeralContainer', one, old)
+      return isEqual(typeOf('core/v1', 'EphemeralContainer', gates.release), one, old)
         ? []
         : [forbiddenField(path, `existing ephemeral containers ${name} may not be changed\n`)]
     }),

@@ -1,8 +1,9 @@
 /** Rules for Pod templates, both in workloads and in PodTemplates. */
+import { isEqual } from '../../../../objects/schema/equal.ts'
 import { type FieldFault, forbiddenField, notSupported } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
-import { isEqualAs } from '../../../rules/equality.ts'
+import { typeOf } from '../../../types.ts'
 import { validateLabels } from '../../../rules/label-selector.ts'
 import { validateAnnotations } from '../../../metadata.ts'
 import { validatePodAnnotations } from './annotations.ts'
@@ -20,7 +21,8 @@ export function validatePodTemplate(
   path: string,
   { current, gates }: TemplateOptions,
 ): FieldFault[] {
-  if (current !== undefined && isEqualAs('core/v1 PodTemplateSpec', template, current)) return []
+  const struct = typeOf('core/v1', 'PodTemplateSpec', gates.release)
+  if (current !== undefined && isEqual(struct, template, current)) return []
   const { metadata, spec } = fieldsOf(template)
   const { labels, annotations } = fieldsOf(metadata)
   // As in kube-apiserver, the path of the labels does not contain `metadata`.

@@ -2,6 +2,7 @@
  * Rules for updates of a Pod. Only a few fields are mutable, so that kubelets can rely on the other
  * fields.
  */
+import { isEqual } from '../../../../objects/schema/equal.ts'
 import { quote } from '../../../../api/quote.ts'
 import {
   faultsOfEach,
@@ -29,6 +30,7 @@ import { keysOf } from '../../../../lib/scheduling/long-lists.ts'
 import { everyItem, mapEach } from '../../../../lib/scheduling/parts.ts'
 import { identityOf, isSame } from '../../../../objects/schema/equal.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
+import { typeOf } from '../../../types.ts'
 import { goLabels } from '../../../rules/label-selector.ts'
 import { faultsOf } from '../../../rules/rule.ts'
 import { between, INT32_MAX } from '../../../rules/scalars.ts'
@@ -65,7 +67,7 @@ export function validatePodChange(
     ...validateGates(spec['schedulingGates'], was['schedulingGates']),
     ...validateTolerations(spec['tolerations'], was['tolerations']),
     ...(itemsOf(was['schedulingGates']).length > 0 ? validateGatedPlace(spec, was) : []),
-    ...validateRest(spec, was),
+    ...validateRest(spec, was, gates),
   ]
 }
 
@@ -216,12 +218,13 @@ function goRequirements(list: Json | undefined): string {
 }
 
 /** Refuses changes of all fields that the other functions do not validate. */
-function validateRest(spec: Fields, was: Fields): FieldFault[] {
+function validateRest(spec: Fields, was: Fields, { release }: Gates): FieldFault[] {
+  const struct = typeOf('core/v1', 'PodSpec', release)
   const isGated = itemsOf(was['schedulingGates']).length > 0
   const now = comparable(spec, was, isGated)
   const before = comparable(was, was, isGated)
   const changed = Object.keys({ ...now, ...before }).filter(
-    (field) => !isEqualAs('core/v1 PodSpec', { [field]: now[field] }, { [field]: before[field] }),
+    (field) => !isEqual(struct, { [field]: now[field] }, { [field]: before[field] }),
   )
   if (changed.length === 0) return []
   // kube-apiserver prints a diff of Go structs. This message lists the names of the changed fields

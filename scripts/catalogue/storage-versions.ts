@@ -1,0 +1,74 @@
+/**
+ * Computes the versions in which resources are stored, as kube-apiserver does: the version of an
+ * override, or the preferred version of those that the previous release already had.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { kindsOf } from '../../src/api/lifecycle.ts'
+import { packageOfGroup } from '../../src/registry/scheme.ts'
+
+/**
+ * Resources that are stored in another group, and those that kube-apiserver's own servers of CRDs
+ * and APIServices store.
+ */
+const fixed: Readonly<Record<string, string>> = {
+  'events.k8s.io events': 'v1',
+  'apiextensions.k8s.io customresourcedefinitions': 'apiextensions.k8s.io/v1beta1',
+  'apiregistration.k8s.io apiservices': 'apiregistration.k8s.io/v1',
+}
+
+export type StorageFacts = { readonly release: number; readonly folder: string }
+
+/** Returns a function that returns the apiVersion in which a resource is stored. */
+export function storedVersions({
+  release,
+  folder,
+}: StorageFacts): (group: string, plural: string, kind: string) => string {
+  const overrides = readOverrides(folder)
+  const priorities = readPriorities(folder)
+  return (group, plural, kind) => {
+    const known = fixed[`${group} ${plural}`]
+    if (known !== undefined) return known
+    const packageName = packageOfGroup(group) ?? ''
+    const override = overrides.get(`${packageName} ${plural}`)
+    const toApiVersion = (version: string): string =>
+      group === '' ? version : `${group}/${version}`
+    if (override !== undefined) return toApiVersion(override)
+    const versions = priorities.get(packageName) ?? []
+    const best = versions.find((version) => {
+      const lifecycle = kindsOf(release, toApiVersion(version)).get(kind)
+      return (
+        lifecycle !== undefined &&
+        lifecycle.replacement === undefined &&
+        lifecycle.introduced < release
+      )
+    })
+    return toApiVersion(best ?? versions[0] ?? '')
+  }
+}
+
+/** Reads the overrides, by package and resource, such as `networking ipaddresses`. */
+function readOverrides(folder: string): ReadonlyMap<string, string> {
+  const path = join(folder, 'pkg', 'kubeapiserver', 'default_storage_factory_builder.go')
+  return new Map(
+    [
+      ...readFileSync(path, 'utf8').matchAll(
+        /^\t\t(\w+)\.Resource\("(\w+)"\)\.WithVersion\("(\w+)"\)/gm,
+      ),
+    ].map(([, name, plural, version = '']) => [`${name} ${plural}`, version]),
+  )
+}
+
+/** Reads the versions of each package in the order of preference. */
+function readPriorities(folder: string): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    globSync(join(folder, 'pkg', 'apis', '*', 'install', 'install.go')).map((path) => {
+      const [, list = ''] = /SetVersionPriority\(([^()]*)\)/.exec(readFileSync(path, 'utf8')) ?? []
+      const versions = [...list.matchAll(/(v\w+)\.SchemeGroupVersion/g)]
+      return [
+        path.split('/').at(-3) ?? '',
+        versions.map(([, name = '']) => name.slice(name.search(/v\d/))),
+      ]
+    }),
+  )
+}
