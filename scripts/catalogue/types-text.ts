@@ -30,11 +30,6 @@ const ownForms = new Set([
  */
 const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 
-/**
- * Defaults that have no effect, because an absent field has the same meaning. They are left out.
- */
-const zeros = new Set(['""', '0', 'false'])
-
 export type KeptFields = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
 
 /** The types of a package. */
@@ -160,8 +155,7 @@ function fieldText(field: FieldFacts): string {
   if (field.omitzero === true && !type.startsWith('*')) words.push('omitzero')
   if (field.patchStrategy !== undefined) words.push(`patch=${field.patchStrategy}`)
   if (field.patchMergeKey !== undefined) words.push(`key=${field.patchMergeKey}`)
-  if (field.default !== undefined && !zeros.has(field.default))
-    words.push(`default=${field.default}`)
+  if (field.default !== undefined) words.push(`default=${field.default}`)
   return words.join(' ')
 }
 

@@ -74,6 +74,7 @@ const scalars: ReadonlyMap<string, Scalar> = new Map(
       ['int64', 'int64', 'int64'],
       ['float64', 'float64', 'float64'],
       ['UID', 'string', 'types.UID'],
+      ['NodeName', 'string', 'types.NodeName'],
       ['Quantity', 'quantity', 'resource.Quantity'],
       ['IntOrString', 'intOrString', 'intstr.IntOrString'],
       ['meta.Time', 'time', 'v1.Time'],
@@ -249,10 +250,20 @@ export class TypeCatalogue {
       omit: isAlways ? 'never' : isOmittedAbsent ? 'absent' : omitOf(schema),
       isRequired: mark === '!' || mark === '*',
       number: number === '-' ? 0 : Number(number),
-      ...readOptions(options),
+      ...withoutZeroDefault(readOptions(options), isPointer),
     }
   }
 }
+
+type FieldOptions = Pick<Field, 'topology' | 'patch' | 'default' | 'isDefaultZero' | 'gates'>
+
+/** In a field that is not a pointer, a zero default has no effect. */
+const withoutZeroDefault = (options: FieldOptions, isPointer: boolean): FieldOptions =>
+  isPointer || options.default === undefined || !zeros.has(options.default)
+    ? options
+    : { ...options, default: undefined, isDefaultZero: true }
+
+const zeros: ReadonlySet<Json> = new Set<Json>(['', 0, false])
 
 /**
  * Returns the condition under which fields of this type are omitted. Go omits structs only if they
@@ -270,9 +281,7 @@ const structs: ReadonlySet<ScalarType | Schema['type']> = new Set([
   'intOrString',
 ] as const)
 
-function readOptions(
-  options: readonly string[],
-): Pick<Field, 'topology' | 'patch' | 'default' | 'gates'> {
+function readOptions(options: readonly string[]): FieldOptions {
   let topology: Topology | undefined
   let strategies: readonly string[] = []
   let key: string | undefined

@@ -139,6 +139,11 @@ export type Field = {
   readonly topology: Topology | undefined
   readonly patch: PatchStrategy | undefined
   readonly default: Json | undefined
+  /**
+   * Whether the default is the zero value of a field for which zero and absent are the same. Such a
+   * default is published, but not set.
+   */
+  readonly isDefaultZero?: true
   /** Feature gates that must be on to write the field, or to write certain fields of its value. */
   readonly gates?: readonly FieldGate[]
 }

@@ -34,7 +34,8 @@ Scale
   status ScaleStatus 3
 
 ScaleSpec
-  replicas int32 1
+  replicas int32 1 @33
+  replicas int32 1 default=0 @34+
 
 ScaleStatus
   replicas! int32 1

@@ -417,7 +417,7 @@ AzureDiskVolumeSource
   diskURI! string 2
   cachingMode *AzureDataDiskCachingMode 3 default="ReadWrite"
   fsType *string 4 default="ext4"
-  readOnly *bool 5
+  readOnly *bool 5 default=false
   kind *AzureDataDiskKind 6 default="Shared"
 
 PortworxVolumeSource
@@ -585,7 +585,7 @@ FileKeySelector atomic @34+
   volumeName! string 1
   path! string 2
   key! string 3
-  optional *bool 4
+  optional *bool 4 default=false
 
 ObjectFieldSelector atomic
   apiVersion string 1
@@ -637,7 +637,7 @@ TCPSocketAction
 
 GRPCAction
   port! int32 1
-  service+ *string 2
+  service+ *string 2 default=""
   mode *GRPCProbeMode 3 @37+
 
 ExecAction
@@ -1080,7 +1080,7 @@ PodTemplate
 
 ReplicationControllerSpec
   replicas *int32 1 default=1
-  minReadySeconds int32 4
+  minReadySeconds int32 4 default=0
   selector map[string]string 2 atomic
   template *PodTemplateSpec 3
 
@@ -1329,7 +1329,7 @@ ObjectReference atomic
   fieldPath string 7
 
 LocalObjectReference atomic
-  name string 1
+  name string 1 default=""
 
 TypedLocalObjectReference atomic
   apiGroup+ *string 1

@@ -236,8 +236,8 @@ storagemigration.k8s.io/v1beta1 storagemigration/v1beta1 @35+
   storageversionmigrations StorageVersionMigration cluster std /status:GPU
 
 lifecycle.k8s.io/v1alpha1 lifecycle/v1alpha1 @37+
-  evictionrequests EvictionRequest namespaced std stored=lifecycle.k8s.io/ /status:GPU
-  evictions Eviction namespaced std stored=lifecycle.k8s.io/ /status:GPU
+  evictionrequests EvictionRequest namespaced std /status:GPU
+  evictions Eviction namespaced std /status:GPU
 
 storagemigration.k8s.io/v1alpha1 storagemigration/v1alpha1 @33-34
   storageversionmigrations StorageVersionMigration cluster std /status:GPU

@@ -84,7 +84,9 @@ export class OpenApiDefinitions {
 
   #makeCustomDeleteOptions(): OpenApiDefinition {
     const { schema, uses } = this.get(this.ofMeta('DeleteOptions'))
-    const places = everyGroupVersion.filter(({ group }) => !unknownToCustom.has(group))
+    const places = everyGroupVersion(this.#release).filter(
+      ({ group }) => !unknownToCustom.has(group),
+    )
     return { schema: { ...schema, [gvkKey]: gvksOf('DeleteOptions', places) }, uses }
   }
 
@@ -151,7 +153,7 @@ export class OpenApiDefinitions {
   }
 
   #fixedSchema(name: string): Fields | undefined {
-    return (this.#fixed ??= fixedSchemas(this.#descriptions)).get(name)
+    return (this.#fixed ??= fixedSchemas(this.#descriptions, this.#release)).get(name)
   }
 
   #structSchema(struct: Struct): Fields {
@@ -168,7 +170,7 @@ export class OpenApiDefinitions {
           }),
       ...(required.length === 0 ? {} : { required }),
       type: 'object',
-      ...gvkExtension(struct),
+      ...gvkExtension(struct, this.#release),
       ...(struct.isAtomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
       ...(struct.unions === undefined ? {} : { 'x-kubernetes-unions': struct.unions }),
     }
@@ -179,8 +181,7 @@ export class OpenApiDefinitions {
     const { default: zero, ...type } = this.#type(schema)
     const isStruct = schema.type === 'struct'
     const hasZero =
-      (!isPointer && (isStruct || field.omit === 'never')) ||
-      zeroDefaults.has(`${struct.name}.${field.name}`)
+      (!isPointer && (isStruct || field.omit === 'never')) || field.isDefaultZero === true
     const isAlone = isUnwrapped(struct.name, field.name)
     const isMapType = schema.type === 'map' || topology?.type === 'granular'
     const { $ref, ...inline } = type
@@ -247,37 +248,20 @@ export class OpenApiDefinitions {
 const isUnwrapped = (type: string, field: string): boolean =>
   type === 'JSONSchemaProps' ? field !== 'default' : type === 'IngressRule' && field === 'http'
 
-/** Optional fields whose zero value is published as the default. */
-const zeroDefaults: ReadonlySet<string> = new Set(
-  [
-    'ConfigMapEnvSource',
-    'ConfigMapKeySelector',
-    'ConfigMapProjection',
-    'ConfigMapVolumeSource',
-    'LocalObjectReference',
-  ]
-    .concat('SecretEnvSource', 'SecretKeySelector', 'SecretProjection')
-    .map((type) => `${type}.name`)
-    .concat(
-      'AzureDiskVolumeSource.readOnly',
-      'GRPCAction.service',
-      'ReplicationControllerSpec.minReadySeconds',
-    ),
-)
-
 /**
  * Returns the extension with the groups, versions and kinds of a type. A type with TypeMeta has its
  * own group and version, and DeleteOptions has every group and version that exists or existed.
  */
-function gvkExtension({ name, packageName, embedded }: Struct): Fields {
+function gvkExtension({ name, packageName, embedded }: Struct, release: number): Fields {
   if (!embedded.some(({ struct }) => struct.name === 'TypeMeta')) return {}
-  const places = name === 'DeleteOptions' ? everyGroupVersion : [groupVersionOf(packageName)]
+  const places =
+    name === 'DeleteOptions' ? everyGroupVersion(release) : [groupVersionOf(packageName)]
   return { [gvkKey]: gvksOf(name, places) }
 }
 
 const gvkKey = 'x-kubernetes-group-version-kind'
 
-const gvksOf = (kind: string, places: typeof everyGroupVersion): readonly Fields[] =>
+const gvksOf = (kind: string, places: ReturnType<typeof everyGroupVersion>): readonly Fields[] =>
   places.map(({ group, version }) => ({ group, kind, version }))
 
 function refsIn(value: Json | undefined, found = new Set<string>()): Set<string> {

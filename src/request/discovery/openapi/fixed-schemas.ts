@@ -2,6 +2,7 @@
  * Definitions of types that have a special JSON representation. They are not in the catalogue of
  * built-in types.
  */
+import { linesOfRelease } from '../../../objects/schema/release-lines.ts'
 import type { Fields } from '../../../api/object.ts'
 import type { Descriptions } from './descriptions.ts'
 
@@ -30,8 +31,23 @@ export const fixedNames: ReadonlyMap<string, string> = new Map([
   ].map((name): [string, string] => [`v1.${name}`, `${extensions}.${name}`]),
 ])
 
-/** All groups and versions that exist or existed. Types that all groups share list each of them. */
-export const everyGroupVersion: readonly { readonly group: string; readonly version: string }[] = `
+type GroupVersion = { readonly group: string; readonly version: string }
+
+/**
+ * All groups and versions that exist or existed in the source of a release. Types that all groups
+ * share list each of them.
+ */
+export const everyGroupVersion = (release: number): readonly GroupVersion[] =>
+  linesOfRelease(groupVersions, release)
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [group = '', ...versions] = line === 'v1' ? ['', 'v1'] : line.split(' ')
+      return versions.map((version) => ({ group, version }))
+    })
+
+/** objects/schema/release-lines.ts describes the marks of releases. */
+const groupVersions = `
 v1
 admission.k8s.io v1 v1beta1
 admissionregistration.k8s.io v1 v1alpha1 v1beta1
@@ -50,20 +66,18 @@ extensions v1beta1
 flowcontrol.apiserver.k8s.io v1 v1beta1 v1beta2 v1beta3
 imagepolicy.k8s.io v1alpha1
 internal.apiserver.k8s.io v1alpha1
-networking.k8s.io v1 v1alpha1 v1beta1
+networking.k8s.io v1 v1alpha1 v1beta1 @33
+networking.k8s.io v1 v1beta1 @34+
 node.k8s.io v1 v1alpha1 v1beta1
 policy v1 v1beta1
 rbac.authorization.k8s.io v1 v1alpha1 v1beta1
-resource.k8s.io v1alpha3 v1beta1 v1beta2
+resource.k8s.io v1alpha3 v1beta1 v1beta2 @33
+resource.k8s.io v1 v1alpha3 v1beta1 v1beta2 @34+
 scheduling.k8s.io v1 v1alpha1 v1beta1
 storage.k8s.io v1 v1alpha1 v1beta1
-storagemigration.k8s.io v1alpha1`
-  .trim()
-  .split('\n')
-  .flatMap((line) => {
-    const [group = '', ...versions] = line === 'v1' ? ['', 'v1'] : line.split(' ')
-    return versions.map((version) => ({ group, version }))
-  })
+storagemigration.k8s.io v1alpha1 @33-34
+storagemigration.k8s.io v1beta1 @35+
+`
 
 /** Groups that documents of custom resources do not list. */
 export const unknownToCustom: ReadonlySet<string> = new Set([
@@ -75,7 +89,10 @@ export const unknownToCustom: ReadonlySet<string> = new Set([
 
 const rawRef = `#/components/schemas/${machinery}.runtime.RawExtension`
 
-export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fields> {
+export function fixedSchemas(
+  descriptions: Descriptions,
+  release: number,
+): ReadonlyMap<string, Fields> {
   const describe = (type: string, field?: string) => descriptions.of(type, field)
   return new Map<string, Fields>([
     [
@@ -114,7 +131,7 @@ export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fi
         },
         required: ['type', 'object'],
         type: 'object',
-        'x-kubernetes-group-version-kind': everyGroupVersion.map(({ group, version }) => ({
+        'x-kubernetes-group-version-kind': everyGroupVersion(release).map(({ group, version }) => ({
           group,
           kind: 'WatchEvent',
           version,
