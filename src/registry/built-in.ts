@@ -289,12 +289,19 @@ function otherForm(
   if (group !== row.group) return undefined
   // The object is stored in another version that is still served. Convert it to the storage version
   // first.
-  const toStored = rulesByKind.get(`${kindName(row)} ${version}`)?.convert?.toStored ?? sameFields
+  const rules = rulesByKind.get(`${kindName(row)} ${version}`)
+  const toStored = conversionsOf(rules, current.apiVersion)?.toStored ?? sameFields
   const renew = (object: KubeObject): KubeObject => ({ ...toStored(object), ...current })
   return { struct: old, fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object) }
 }
 
 const sameFields = (object: KubeObject): KubeObject => object
+
+const conversionsOf = (
+  rules: KindRules | undefined,
+  storedAs: string,
+): Pick<StoredForm, 'toStored' | 'fromStored'> | undefined =>
+  rules?.convertFor?.(splitApiVersion(storedAs).version) ?? rules?.convert
 
 /**
  * Returns the catalogue package of the kind's group, or of the group from which the kind was moved.
@@ -309,8 +316,9 @@ function packageOf(apiVersion: string, row: ResourceRow): string {
  * Returns the converter for objects of the kind that are stored in the storage version. Without a
  * converter, both versions have the same fields and differ only in their apiVersion.
  */
-function storedForm(row: ResourceRow, { convert }: KindRules, release: number): StoredForm {
+function storedForm(row: ResourceRow, rules: KindRules, release: number): StoredForm {
   const apiVersion = row.storageVersion ?? apiVersionOf(row)
+  const convert = conversionsOf(rules, apiVersion)
   const served = apiVersionOf(row)
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const packageName = apiVersion === 'v1' ? 'core/v1' : row.packageName.replace(/[^/]*$/, version)

@@ -32,6 +32,8 @@ export type KindUpdateRules = Omit<UpdateRules, 'validateUpdate'> & {
   readonly validateUpdate: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
 }
 
+type StoredConversions = Pick<StoredForm, 'toStored' | 'fromStored'>
+
 export type KindRules = Partial<
   Pick<MetadataRules, 'checkName' | 'usesGenerateNameVerbatim'> &
     Pick<WriteRules, 'namespaceRule'> &
@@ -88,7 +90,9 @@ export type KindRules = Partial<
    * Conversions for a kind that is stored in another version. If absent, only the apiVersion
    * changes.
    */
-  readonly convert?: Pick<StoredForm, 'toStored' | 'fromStored'>
+  readonly convert?: StoredConversions
+  /** Returns the conversions for a kind whose storage version differs between releases. */
+  readonly convertFor?: (storageVersion: string) => StoredConversions
   /**
    * Version in which the gates of fields are looked up, if it differs from the served version.
    * kube-apiserver uses its internal version.

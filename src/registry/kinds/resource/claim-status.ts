@@ -26,8 +26,10 @@ import { quote } from '../../../api/quote.ts'
 import { keysOf } from '../../../lib/scheduling/long-lists.ts'
 import { everyItem } from '../../../lib/scheduling/parts.ts'
 import { validateConditions } from '../../rules/conditions.ts'
-import { isEqualAs } from '../../rules/equality.ts'
-import { identityOf } from '../../../objects/schema/equal.ts'
+import { typeOf } from '../../types.ts'
+import { hub } from './versions.ts'
+import type { Gates } from '../../../api/gates.ts'
+import { identityOf, isEqual } from '../../../objects/schema/equal.ts'
 import { checkInterfaceAddress } from '../../rules/addresses.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
@@ -70,7 +72,11 @@ export function withoutDeallocated(object: KubeObject, current: KubeObject): Kub
   return { ...object, status: devices.length === 0 ? rest : { ...rest, devices } }
 }
 
-export function validateClaimStatus(object: KubeObject, current: KubeObject): FieldFault[] {
+export function validateClaimStatus(
+  object: KubeObject,
+  current: KubeObject,
+  gates: Gates,
+): FieldFault[] {
   const [status, before] = [statusOf(object), statusOf(current)]
   const names = requestNames(fieldsOf(fieldsOf(object['spec'])['devices'])['requests'])
   const allocated = allocatedIn(status)
@@ -85,7 +91,7 @@ export function validateClaimStatus(object: KubeObject, current: KubeObject): Fi
       key: { of: deviceId, name: 'deviceID', isPlain: true },
     }),
     ...validateReserved(object, before),
-    ...validateAllocation(status, before, names),
+    ...validateAllocation(status, before, { names, gates }),
   ]
 }
 
@@ -109,16 +115,19 @@ function validateReserved(object: KubeObject, before: Fields): FieldFault[] {
   return [forbiddenField(path, why)]
 }
 
+type AllocationContext = { readonly names: RequestNames; readonly gates: Gates }
+
 /** Validates a new allocation. A stored allocation is immutable, and is not validated again. */
 function validateAllocation(
   { allocation }: Fields,
   before: Fields,
-  names: RequestNames,
+  { names, gates }: AllocationContext,
 ): FieldFault[] {
   const path = 'status.allocation'
   if (!isFields(allocation)) return []
   if (isFields(before['allocation'])) {
-    if (isEqualAs('resource/v1beta2 AllocationResult', allocation, before['allocation'])) return []
+    const struct = typeOf(hub, 'AllocationResult', gates.release)
+    if (isEqual(struct, allocation, before['allocation'])) return []
     return [invalidShown(path, goAllocation(allocation), 'field is immutable')]
   }
   const { results, config } = fieldsOf(allocation['devices'])

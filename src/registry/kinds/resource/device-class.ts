@@ -4,7 +4,9 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/ob
 import { celVersionOf } from '../../../objects/cel/kubernetes.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { isEqualAs } from '../../rules/equality.ts'
+import { isEqual } from '../../../objects/schema/equal.ts'
+import { typeOf } from '../../types.ts'
+import { hub } from './versions.ts'
 import { CONFIG_MAX, validateConfiguration } from './claim-spec.ts'
 import { validateList } from './names.ts'
 import { DeviceSelectors, type SelectorOptions } from './selectors.ts'
@@ -47,8 +49,8 @@ function* validate(
 ): Turns<FieldFault[]> {
   const isStored = (field: string): boolean =>
     before !== undefined &&
-    isEqualAs(
-      'resource/v1beta2 DeviceClassSpec',
+    isEqual(
+      typeOf(hub, 'DeviceClassSpec', gates.release),
       { [field]: spec[field] },
       { [field]: before[field] },
     )

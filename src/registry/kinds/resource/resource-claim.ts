@@ -6,7 +6,9 @@ import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateAnnotations } from '../../metadata.ts'
-import { isEqualAs } from '../../rules/equality.ts'
+import { isEqual } from '../../../objects/schema/equal.ts'
+import { typeOf } from '../../types.ts'
+import { hub } from './versions.ts'
 import { goLabels, validateLabels } from '../../rules/label-selector.ts'
 import { goClaimSpec, validateClaimSpec } from './claim-spec.ts'
 import { adminRequests, adminResults } from './admin-access.ts'
@@ -50,7 +52,7 @@ function* validateClaim(
   const faults = yield* validateClaimSpec(spec, 'spec', { isStored: false, gates, slice })
   if (current === undefined) return faults
   const isKept = yield* inPartsOf(
-    () => isEqualAs('resource/v1beta2 ResourceClaimSpec', spec, specOf(current)),
+    () => isEqual(typeOf(hub, 'ResourceClaimSpec', gates.release), spec, specOf(current)),
     slice,
   )
   return [
@@ -91,7 +93,12 @@ function* validateTemplate(
   const faults = yield* validateTemplateOnce(object, false, { gates, slice })
   if (current === undefined) return faults
   const isKept = yield* inPartsOf(
-    () => isEqualAs('resource/v1beta2 ResourceClaimTemplateSpec', specOf(object), specOf(current)),
+    () =>
+      isEqual(
+        typeOf(hub, 'ResourceClaimTemplateSpec', gates.release),
+        specOf(object),
+        specOf(current),
+      ),
     slice,
   )
   return [

@@ -7,19 +7,19 @@ import { deviceClassRules } from './device-class.ts'
 import { resourceClaimRules, resourceClaimTemplateRules } from './resource-claim.ts'
 import { olderSliceRules, resourceSliceRules } from './resource-slice.ts'
 import { deviceTaintRuleRules } from './taints.ts'
-import { inVersion, type ResourceGroupVersion } from './versions.ts'
+import { inVersion, isNew, type ResourceGroupVersion } from './versions.ts'
 
-const versions: readonly ResourceGroupVersion[] = ['v1alpha3', 'v1beta1', 'v1beta2']
+const versions: readonly ResourceGroupVersion[] = ['v1', 'v1alpha3', 'v1beta1', 'v1beta2']
 
 const kinds = (version: ResourceGroupVersion): readonly (readonly [string, KindRules])[] => [
   ['DeviceClass', deviceClassRules],
   ['ResourceClaim', resourceClaimRules],
   ['ResourceClaimTemplate', resourceClaimTemplateRules],
-  ['ResourceSlice', version === 'v1beta2' ? resourceSliceRules : olderSliceRules],
+  ['ResourceSlice', isNew(version) ? resourceSliceRules : olderSliceRules],
 ]
 
 export const rules: readonly (readonly [string, KindRules])[] = [
-  // DeviceTaintRule has only one version.
+  // All versions of DeviceTaintRule have the same fields.
   ['DeviceTaintRule.resource.k8s.io', deviceTaintRuleRules],
   ...versions.flatMap((version) =>
     kinds(version).map(

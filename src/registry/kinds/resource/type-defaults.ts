@@ -26,7 +26,8 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['resource/v1alpha3 DeviceRequest', { fields: {}, set: withClassMode }],
   ['resource/v1beta1 DeviceRequest', { fields: {}, set: withClassMode }],
   ['resource/v1beta2 ExactDeviceRequest', { fields: {}, set: withMode }],
-  ...['v1alpha3', 'v1beta1', 'v1beta2'].map((version): [string, TypeDefaults] => [
+  ['resource/v1 ExactDeviceRequest', { fields: {}, set: withMode }],
+  ...['v1', 'v1alpha3', 'v1beta1', 'v1beta2'].map((version): [string, TypeDefaults] => [
     `resource/${version} DeviceSubRequest`,
     { fields: {}, set: withMode },
   ]),

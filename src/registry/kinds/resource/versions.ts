@@ -1,8 +1,7 @@
 /**
- * Conversions between the three versions of resource.k8s.io. Rules apply to objects in v1beta2,
- * which resembles Kubernetes' internal version. Objects are stored in v1beta1. In v1beta1 and
- * v1alpha3, the fields of an exact request are in the request itself, and those of a device are in
- * `basic`.
+ * Conversions between the versions of resource.k8s.io. Rules apply to objects in v1beta2, which
+ * resembles Kubernetes' internal version and has the same fields as v1. In v1beta1 and v1alpha3, the
+ * fields of an exact request are in the request itself, and those of a device are in `basic`.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import {
@@ -16,7 +15,13 @@ import {
 import { mapEach } from '../../../lib/scheduling/parts.ts'
 import type { KindRules, KindUpdateRules } from '../../kind-rules.ts'
 
-export type ResourceGroupVersion = 'v1alpha3' | 'v1beta1' | 'v1beta2'
+export type ResourceGroupVersion = 'v1' | 'v1alpha3' | 'v1beta1' | 'v1beta2'
+
+/** Package of the types to which the rules apply. */
+export const hub = 'resource/v1beta2'
+
+/** Whether the version has the fields of v1. */
+export const isNew = (version: string): boolean => version === 'v1' || version === 'v1beta2'
 
 type Change = (value: Fields) => Fields
 
@@ -121,7 +126,7 @@ function sliceToHub(spec: Json | undefined): Json | undefined {
 }
 
 function toHub(object: KubeObject, version: ResourceGroupVersion): KubeObject {
-  if (version === 'v1beta2') return object
+  if (isNew(version)) return object
   const requests = requestPaths.get(object.kind ?? '')
   if (requests !== undefined)
     return withSpec(object, (spec) => mapList(spec, requests, requestToHub))
@@ -144,46 +149,52 @@ const devices = (object: KubeObject, change: Change): KubeObject =>
     ? withSpec(object, (spec) => mapList(spec, ['devices'], alphaDevice(change)))
     : object
 
-/** Conversions between each version and v1beta1, the storage version. */
-const conversions: { readonly [version in ResourceGroupVersion]: KindRules['convert'] } = {
-  v1alpha3: {
-    toStored: (object) => devices(object, wrapped),
-    fromStored: (object) => devices(object, unwrapped),
-  },
-  v1beta1: undefined,
-  v1beta2: { toStored: fromHub, fromStored: (object) => toHub(object, 'v1beta1') },
+const isAlpha = (version: string): boolean => version === 'v1alpha3'
+
+/** Converts an object from a version to another one. */
+function convert(object: KubeObject, from: string, to: string): KubeObject {
+  const beta = isAlpha(from) && !isAlpha(to) ? devices(object, wrapped) : object
+  const moved =
+    isNew(from) === isNew(to) ? beta : isNew(to) ? toHub(beta, 'v1beta1') : fromHub(beta)
+  return isAlpha(to) && !isAlpha(from) ? devices(moved, unwrapped) : moved
 }
+
+const conversionsOf =
+  (version: ResourceGroupVersion): NonNullable<KindRules['convertFor']> =>
+  (storageVersion) => ({
+    toStored: (object) => convert(object, version, storageVersion),
+    fromStored: (object) => convert(object, storageVersion, version),
+  })
 
 /** Returns the rules of a kind, adapted to one of its versions. */
 export function inVersion(rules: KindRules, version: ResourceGroupVersion): KindRules {
   const { validate, validateUpdate, validateInSlices, namespaceRule, status } = rules
-  const convert = conversions[version]
-  const hub = (object: KubeObject): KubeObject => toHub(object, version)
+  const asHub = (object: KubeObject): KubeObject => toHub(object, version)
   const updating = (
     update: KindUpdateRules['validateUpdate'] | undefined,
   ): KindUpdateRules['validateUpdate'] | undefined =>
-    update && ((object, current, gates) => update(hub(object), hub(current), gates))
+    update && ((object, current, gates) => update(asHub(object), asHub(current), gates))
   const [whole, ofStatus] = [updating(validateUpdate), updating(status?.validateUpdate)]
-  const from = (object: KubeObject): KubeObject =>
-    convert?.fromStored(fromHub(object)) ?? fromHub(object)
+  const from = (object: KubeObject): KubeObject => convert(object, 'v1beta2', version)
   return {
     ...rules,
-    ...(convert === undefined ? {} : { convert }),
-    ...(version === 'v1beta2' ? {} : { gatedForm: { version: 'v1beta2', to: hub, from } }),
+    convertFor: conversionsOf(version),
+    ...(version === 'v1beta2' ? {} : { gatedForm: { version: 'v1beta2', to: asHub, from } }),
     ...(validate === undefined
       ? {}
-      : { validate: (object, gates) => validate(hub(object), gates) }),
+      : { validate: (object, gates) => validate(asHub(object), gates) }),
     ...(whole === undefined ? {} : { validateUpdate: whole }),
     ...(validateInSlices === undefined
       ? {}
       : {
           validateInSlices: (object, current, tools, gates) =>
-            validateInSlices(hub(object), current && hub(current), tools, gates),
+            validateInSlices(asHub(object), current && asHub(current), tools, gates),
         }),
     ...(namespaceRule === undefined
       ? {}
       : {
-          namespaceRule: (object, current) => namespaceRule(hub(object), current && hub(current)),
+          namespaceRule: (object, current) =>
+            namespaceRule(asHub(object), current && asHub(current)),
         }),
     ...(status === undefined
       ? {}
