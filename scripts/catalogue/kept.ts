@@ -36,7 +36,8 @@ export function readByHand(release: number): ByHand {
 }
 
 /**
- * Returns the values of `gate=` in a release, by names of fields such as `core/v1 PodSpec.resources`.
+ * Returns the values of `gate=` in a release, by names of fields such as
+ * `core/v1 PodSpec.resources`.
  */
 export function readGates(release: number): ReadonlyMap<string, string> {
   const gates = new Map<string, string>()

@@ -39,13 +39,8 @@ export type PackageBlocks = {
 }
 
 /**
-<<<<<<< HEAD
- * Returns the text of each package, by the name of the package. A text contains the types that
- * kinds of these packages or handwritten types use.
-=======
- * Returns the types of each package by name: those that are used by the kinds of these packages or
- * by hand-written types.
->>>>>>> d3c5fb23 (registry: the catalogue has the types of 1.33 to 1.37)
+ * Returns the types of each package, by the name of the package: those that kinds of these packages
+ * or handwritten types use.
  */
 export function packageBlocks(
   { packages }: Facts,
@@ -155,7 +150,9 @@ function fieldText(field: FieldFacts): string {
   if (field.omitzero === true && !type.startsWith('*')) words.push('omitzero')
   if (field.patchStrategy !== undefined) words.push(`patch=${field.patchStrategy}`)
   if (field.patchMergeKey !== undefined) words.push(`key=${field.patchMergeKey}`)
-  if (field.default !== undefined) words.push(`default=${field.default}`)
+  // A default is a single word of the line.
+  if (field.default !== undefined)
+    words.push(`default=${JSON.stringify(JSON.parse(field.default))}`)
   return words.join(' ')
 }
 

@@ -257,7 +257,7 @@ export class TypeCatalogue {
 
 type FieldOptions = Pick<Field, 'topology' | 'patch' | 'default' | 'isDefaultZero' | 'gates'>
 
-/** In a field that is not a pointer, a zero default has no effect. */
+/** Marks a zero default of a field that is not a pointer, because it has no effect. */
 const withoutZeroDefault = (options: FieldOptions, isPointer: boolean): FieldOptions =>
   isPointer || options.default === undefined || !zeros.has(options.default)
     ? options

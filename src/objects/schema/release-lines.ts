@@ -1,8 +1,8 @@
 /**
- * Reads the lines of the catalogue (src/registry/catalogue) that belong to a release. A line without
- * a mark belongs to all releases. The last word of a line can be a mark with the minor versions of
- * its releases: `@34`, `@33-35`, or `@34+` for 34 and later. If a line is not indented, its mark also
- * applies to the indented lines below it.
+ * Reads the lines of the catalogue (src/registry/catalogue) that belong to a release. A line
+ * without a mark belongs to all releases. The last word of a line can be a mark with the minor
+ * versions of its releases: `@34`, `@33-35`, or `@34+` for 34 and later. If a line is not indented,
+ * its mark also applies to the indented lines below it.
  */
 const markPattern = / @(\d+)(?:-(\d+)|(\+))?$/
 

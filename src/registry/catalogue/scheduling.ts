@@ -191,7 +191,7 @@ PodGroupSpec @37+
   schedulingPolicy! PodGroupSchedulingPolicy 3
   schedulingConstraints *PodGroupSchedulingConstraints 4
   resourceClaims []PodGroupResourceClaim 5 map=name patch=merge,retainKeys key=name
-  disruptionMode *DisruptionMode 6 default={"single": {}}
+  disruptionMode *DisruptionMode 6 default={"single":{}}
   priorityClassName string 7
   priority *int32 8
   preemptionPolicy *PreemptionPolicy 9
@@ -250,7 +250,7 @@ CompositePodGroupSpec @37+
   workloadRef! *WorkloadReference 2
   schedulingPolicy! CompositePodGroupSchedulingPolicy 3
   schedulingConstraints *CompositePodGroupSchedulingConstraints 4
-  disruptionMode *CompositeDisruptionMode 5 default={"single": {}}
+  disruptionMode *CompositeDisruptionMode 5 default={"single":{}}
   priorityClassName string 6
   priority *int32 7
   preemptionPolicy *PreemptionPolicy 8
@@ -352,7 +352,7 @@ PodGroupSpec @37+
   schedulingPolicy! PodGroupSchedulingPolicy 3
   schedulingConstraints *PodGroupSchedulingConstraints 4
   resourceClaims []PodGroupResourceClaim 5 map=name patch=merge,retainKeys key=name
-  disruptionMode *DisruptionMode 6 default={"single": {}}
+  disruptionMode *DisruptionMode 6 default={"single":{}}
   priorityClassName string 7
   priority *int32 8
   preemptionPolicy *PreemptionPolicy 9

@@ -1,7 +1,7 @@
 /**
  * Conversions between the versions of resource.k8s.io. Rules apply to objects in v1beta2, which
- * resembles Kubernetes' internal version and has the same fields as v1. In v1beta1 and v1alpha3, the
- * fields of an exact request are in the request itself, and those of a device are in `basic`.
+ * resembles Kubernetes' internal version and has the same fields as v1. In v1beta1 and v1alpha3,
+ * the fields of an exact request are in the request itself, and those of a device are in `basic`.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import {

@@ -5,9 +5,10 @@ import { invalidValue } from '../../../api/field-fault.ts'
 import { fieldsOf, type KubeObject, listOf, textsOf } from '../../../api/object.ts'
 import { negotiate } from '../../../objects/codec/negotiate.ts'
 import { encodeStored } from '../../../objects/codec/object.ts'
+import type { Resource } from '../../../registry/resource.ts'
 import { schemeOf } from '../../../registry/scheme.ts'
 import { typeOf } from '../../../registry/types.ts'
-import { plainSchema } from '../../../objects/schema/object-schema.ts'
+import { type ObjectSchema, plainSchema } from '../../../objects/schema/object-schema.ts'
 import type { Revision } from '../../../storage/engine.ts'
 import { answerDone } from '../answer.ts'
 import { checkPreconditions, deleteObject } from '../delete.ts'
@@ -31,16 +32,17 @@ const disrupted = {
   message: 'Eviction API: evicting',
 } as const
 
+const shapeOf = ({ release }: Resource): ObjectSchema => ({
+  ...plainSchema(typeOf('policy/v1', 'Eviction', release)),
+  scheme: schemeOf('policy', release),
+})
+
 export const evict: SubresourceHandler = async (request, parts) => {
   const { name, namespace, context, http } = request
   const { resource, access } = parts.pods
   const form = negotiate(http, { hasTable: false })
   const options = parseWriteOptions(http.query, 'CreateOptions')
-  const { release } = resource
-  const shape = {
-    ...plainSchema(typeOf('policy/v1', 'Eviction', release)),
-    scheme: schemeOf('policy', release),
-  }
+  const shape = shapeOf(resource)
   const expected = {
     group: 'policy',
     version: 'v1',

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defaultGatesOf } from '../api/gates.ts'
+import { builtInResources } from './built-in.ts'
+import { resourcesOf } from './read-resources.ts'
+import { apiVersionOf } from './resource.ts'
+import { schemeOf } from './scheme.ts'
+import { findType, typeOf } from './types.ts'
+
+/** The releases whose types are in the catalogue. */
+const releases = [33, 34, 35, 36, 37]
+
+const storedVersion = (release: number, name: string): string | undefined =>
+  resourcesOf(release).find((row) => `${apiVersionOf(row)} ${row.plural}` === name)?.storageVersion
+
+test('every resource of every release has a type, and can be converted to its storage version', () => {
+  for (const release of releases) {
+    const gates = { ...defaultGatesOf(release), isOn: () => true }
+    for (const { shape, kind } of builtInResources({ isServed: () => true, gates })) {
+      assert.equal(shape.struct.name, kind)
+      assert.ok(shape.stored === undefined || shape.stored.struct.name === kind)
+    }
+  }
+})
+
+test('a type has the fields of its release', () => {
+  const fieldsIn = (release: number): readonly string[] =>
+    typeOf('core/v1', 'PodSpec', release).fields.map(({ name }) => name)
+  assert.equal(fieldsIn(33).includes('hostnameOverride'), false)
+  assert.equal(fieldsIn(34).includes('hostnameOverride'), true)
+  assert.equal(fieldsIn(35).includes('workloadRef'), true)
+  assert.equal(fieldsIn(36).includes('workloadRef'), false)
+})
+
+test('the storage version of a resource depends on the release', () => {
+  const name = 'resource.k8s.io/v1beta1 resourceclaims'
+  assert.equal(storedVersion(33, name), undefined)
+  assert.equal(storedVersion(34, name), 'resource.k8s.io/v1beta2')
+  assert.equal(storedVersion(35, name), 'resource.k8s.io/v1')
+})
+
+test('the scheme has the kinds of its release', () => {
+  const find = (release: number) =>
+    schemeOf('', release).find('resource.k8s.io/v1', 'ResourceClaim')
+  assert.equal(find(33), undefined)
+  assert.equal(find(34)?.goName, 'v1.ResourceClaim')
+  assert.equal(findType('resource/v1alpha3', 'ResourceClaim', 34), undefined)
+})
