@@ -60,7 +60,7 @@ export function faultsOfEach<T>(
 
 const newFaults = (): FieldFault[] => []
 
-type PrintedScalar = string | number | bigint | boolean | null
+export type PrintedScalar = string | number | bigint | boolean | null
 
 export function required(path: string, detail = ''): FieldFault {
   return {
@@ -109,6 +109,11 @@ export function notSupportedShown(
 
 export function duplicate(path: string, value: PrintedScalar): FieldFault {
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${show(value)}` }
+}
+
+/** Like `duplicate`, but the message leaves out the value, as in kube-apiserver. */
+export function duplicateWithoutValue(path: string): FieldFault {
+  return { path, reason: 'FieldValueDuplicate', message: 'Duplicate value' }
 }
 
 /** Like `duplicate`, for a value that kube-apiserver formats in a special way. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { gatesOf } from '../../src/api/gates.ts'
-import { fieldsOf, type Json } from '../../src/api/object.ts'
+import { fieldsOf, type Json, textOf } from '../../src/api/object.ts'
 import { gitVersionOf } from '../../src/api/releases.ts'
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
@@ -106,6 +106,35 @@ test('a new expression can use the CEL libraries of the release before', async (
     const cluster = clusters.get(release) ?? assert.fail()
     const { status } = await cluster.request({ method: 'POST', path: `${path}?dryRun=All`, body })
     assert.equal(status, wanted, `1.${release}`)
+  }
+})
+
+test('since 1.35, the error of a rule that is false contains the value', async () => {
+  const rule = 'self.size() > 3'
+  const definition = definitionWith('true')
+  const [version] = definition.spec.versions
+  assert.ok(version !== undefined)
+  const { properties } = version.schema.openAPIV3Schema
+  Object.assign(properties.spec.properties.version, { 'x-kubernetes-validations': [{ rule }] })
+  for (const [release, shown] of [
+    [34, 'string'],
+    [35, 'v1'],
+  ] as const) {
+    const cluster = clusters.get(release) ?? assert.fail()
+    await cluster.apply([definition])
+    const { body, status } = await cluster.request<Json>({
+      method: 'POST',
+      path: '/apis/example.com/v1/namespaces/default/shops',
+      body: {
+        apiVersion: 'example.com/v1',
+        kind: 'Shop',
+        metadata: { name: 'a' },
+        spec: { version: 'v1' },
+      },
+    })
+    assert.equal(status, 422)
+    const wanted = `spec.version: Invalid value: "${shown}": failed rule: ${rule}`
+    assert.ok(textOf(fieldsOf(body)['message']).includes(wanted), JSON.stringify(body))
   }
 })
 

@@ -8,7 +8,8 @@ import { createEnvironment, type Environment, type Library } from './environment
 import { authorizerLibrary } from './library/authorizer.ts'
 import { formatLibrary } from './library/formats.ts'
 import { ipLibrary } from './library/ip.ts'
-import { listsLibrary, setsLibrary } from './library/lists.ts'
+import { includesLibrary, listsLibrary, setsLibrary } from './library/lists.ts'
+import { moreListsLibrary } from './library/more-lists.ts'
 import { optionalsLibrary } from './library/optionals.ts'
 import { quantityLibrary } from './library/quantity.ts'
 import { regexLibrary } from './library/regex.ts'
@@ -22,8 +23,11 @@ import { jsonPatchLibrary, withPatchTypes } from './patches.ts'
 /** The minor version since which all expressions can use semantic versions. */
 const SEMVER_SINCE = 33
 
-/** Libraries, each with the minor version of Kubernetes that introduced it, in ascending order. */
-const libraries: readonly (readonly [number, Library])[] = [
+/**
+ * Libraries, each with the minor version of Kubernetes that introduced it. Versions only add
+ * functions. Costs that differ between releases depend on the release (schema-type.ts).
+ */
+const libraries: readonly (readonly [since: number, Library])[] = [
   [0, standardLibrary],
   [0, urlLibrary],
   [0, regexLibrary],
@@ -38,6 +42,8 @@ const libraries: readonly (readonly [number, Library])[] = [
   [31, formatLibrary],
   [32, { macros: twoVariableMacros }],
   [SEMVER_SINCE, semverLibrary],
+  [34, moreListsLibrary],
+  [37, includesLibrary],
 ]
 
 /** Versions on which the compilation of an expression depends. */

@@ -171,6 +171,8 @@ const map = ({ args, build, ...over }: Loop): Expr => {
   })
 }
 
+const mapOnce = loop(1, map, identifier)
+
 const filter = ({ args: [test = missing], build, named, ...over }: Loop): Expr => {
   const step = build.call('_+_', build.result, build.list(named))
   return build.fold({
@@ -255,7 +257,7 @@ export const standardMacros: Macros = new Map([
   ['.all/2', loop(1, all)],
   ['.exists/2', loop(1, exists)],
   ['.exists_one/2', loop(1, existsOne)],
-  ['.map/2', loop(1, map, identifier)],
+  ['.map/2', mapOnce],
   ['.map/3', loop(1, map, identifier)],
   ['.filter/2', loop(1, filter, identifier)],
 ])
@@ -277,5 +279,30 @@ export const optionalMacros: Macros = new Map([
   ['.optMap/2', optMap('optMap', (build, value) => build.call('optional.of', value))],
   ['.optFlatMap/2', optMap('optFlatMap', (_, value) => value)],
 ])
+
+/** Accumulator that contains the list in the expansion of `sortBy`. */
+const SORTED = '@__sortBy_input__'
+
+const sortable: readonly Expr['kind'][] = ['list', 'select', 'ident', 'comprehension', 'call']
+const notSortable =
+  'sortBy can only be applied to a list, identifier, comprehension, call or select expression'
+
+/** Expands `sortBy` to a call with the list and the list of its keys. */
+const sortBy: Macro = (call) => {
+  const { target } = call
+  if (target === undefined) return undefined
+  if (!sortable.includes(target.kind)) return { offset: target.offset, fault: notSortable }
+  const build = new Builder(call)
+  const keys = mapOnce({ ...call, target: build.ident(SORTED) })
+  if (keys === undefined || 'fault' in keys) return keys
+  return local(
+    build,
+    SORTED,
+    target,
+    build.member('@sortByAssociatedKeys', build.ident(SORTED), keys),
+  )
+}
+
+export const sortingMacros: Macros = new Map([['.sortBy/2', sortBy]])
 
 export const bindingMacros: Macros = new Map([['.bind/3', bind]])

@@ -12,6 +12,7 @@ import {
   textOf,
   textsOf,
 } from '../../api/object.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import { escapeName, isReserved } from './escape.ts'
 import { bool, double, type FieldType, int, string, type StructType, type Type } from './types.ts'
 
@@ -34,7 +35,17 @@ export type SchemaTypeOptions = {
    * the schema.
    */
   readonly isRoot?: boolean
+  /** The release whose size bounds the type has. Defaults to the default release. */
+  readonly release?: number
 }
+
+/** The first release that bounds integers or strings by `maxLength`. */
+const BOUNDED_INT_OR_STRING_SINCE = 34
+/** The first release that bounds the names of objects. */
+const BOUNDED_NAMES_SINCE = 37
+const NAME_BYTES_MAX = 253
+/** The server appends at least one character to a generateName. */
+const NAME_PREFIX_BYTES_MAX = NAME_BYTES_MAX - 1
 
 /**
  * Returns the type, or undefined if rules cannot use the schema, for example because it specifies
@@ -42,17 +53,22 @@ export type SchemaTypeOptions = {
  */
 export function typeOfSchema(
   schema: Fields,
-  { name, isRoot = false }: SchemaTypeOptions,
+  { name, isRoot = false, release = defaultMinor }: SchemaTypeOptions,
 ): Type | undefined {
+  const inside = { name, release }
   if (schema['x-kubernetes-int-or-string'] === true) {
-    return { kind: 'dyn', sizeMax: CONTENT_BYTES_MAX, isIntOrString: true }
+    const length = release < BOUNDED_INT_OR_STRING_SINCE ? undefined : limit(schema['maxLength'])
+    const sizeMax = length === undefined ? CONTENT_BYTES_MAX : length * POINT_BYTES_MAX
+    return { kind: 'dyn', sizeMax, isIntOrString: true }
   }
   if (isRoot || schema['x-kubernetes-embedded-resource'] === true)
-    return structOf(schema, name, objectFields(schema))
+    return structOf(schema, inside, objectFields(schema, release))
   const { type } = schema
-  if (type === 'array') return listOf(schema, name)
-  if (type === 'object')
-    return isFields(schema['additionalProperties']) ? mapOf(schema, name) : structOf(schema, name)
+  if (type === 'array') return listOf(schema, inside)
+  if (type === 'object') {
+    const isMap = isFields(schema['additionalProperties'])
+    return isMap ? mapOf(schema, inside) : structOf(schema, inside)
+  }
   if (type === 'string') return textTypeOf(schema)
   return scalars.get(textOf(type))
 }
@@ -63,9 +79,11 @@ const scalars: ReadonlyMap<string, Type> = new Map([
   ['integer', int],
 ])
 
-function listOf(schema: Fields, name: string): Type | undefined {
+type Naming = { readonly name: string; readonly release: number }
+
+function listOf(schema: Fields, { name, release }: Naming): Type | undefined {
   const items = fieldsOf(schema['items'])
-  const element = typeOfSchema(items, { name: `${name}.@idx` })
+  const element = typeOfSchema(items, { name: `${name}.@idx`, release })
   if (element === undefined) return undefined
   const sizeMax = limit(schema['maxItems']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(items) + 1))
   const listType = schema['x-kubernetes-list-type']
@@ -75,9 +93,9 @@ function listOf(schema: Fields, name: string): Type | undefined {
   return { kind: 'list', element, sizeMax }
 }
 
-function mapOf(schema: Fields, name: string): Type | undefined {
+function mapOf(schema: Fields, { name, release }: Naming): Type | undefined {
   const values = fieldsOf(schema['additionalProperties'])
-  const value = typeOfSchema(values, { name: `${name}.@elem` })
+  const value = typeOfSchema(values, { name: `${name}.@elem`, release })
   if (value === undefined) return undefined
   // The smallest entry consists of an empty key in quotes, a colon, the value and a comma.
   const sizeMax =
@@ -89,7 +107,7 @@ function mapOf(schema: Fields, name: string): Type | undefined {
  * Returns a struct type. Fields in `instead` replace those in `properties`. There can be tens of
  * thousands of fields, of which expressions use only a few.
  */
-function structOf(schema: Fields, name: string, instead: Fields = {}): StructType {
+function structOf(schema: Fields, { name, release }: Naming, instead: Fields = {}): StructType {
   const properties = fieldsOf(schema['properties'])
   return lazyStruct(name, {
     has: (key) => Object.hasOwn(properties, key),
@@ -98,6 +116,7 @@ function structOf(schema: Fields, name: string, instead: Fields = {}): StructTyp
     typeOf: (key, inside) =>
       typeOfSchema(fieldsOf((Object.hasOwn(instead, key) ? instead : properties)[key]), {
         name: inside,
+        release,
       }),
   })
 }
@@ -155,19 +174,43 @@ const objectMeta: Fields = { type: 'object', properties: { name: text, generateN
  * Returns the fields that every object has. Of the metadata, expressions can use only name and
  * generateName, even if the schema describes more fields.
  */
-function objectFields(schema: Fields): Fields {
-  const own = fieldsOf(fieldsOf(fieldsOf(schema['properties'])['metadata'])['properties'])
+function objectFields(schema: Fields, release: number): Fields {
+  const properties = fieldsOf(schema['properties'])
+  const { name = text, generateName = text } = fieldsOf(
+    fieldsOf(properties['metadata'])['properties'],
+  )
+  const isBounded = release >= BOUNDED_NAMES_SINCE && !declaresObject(properties)
   const meta = {
     ...objectMeta,
-    properties: { name: own['name'] ?? text, generateName: own['generateName'] ?? text },
+    properties: isBounded
+      ? {
+          name: bounded(name, NAME_BYTES_MAX),
+          generateName: bounded(generateName, NAME_PREFIX_BYTES_MAX),
+        }
+      : { name, generateName },
   }
   return { kind: text, apiVersion: text, metadata: meta }
+}
+
+/** Whether a schema has the types of all fields that every object has. */
+function declaresObject({ kind, apiVersion, metadata }: Fields): boolean {
+  const { name, generateName } = fieldsOf(fieldsOf(metadata)['properties'])
+  const areTexts = [kind, apiVersion, name, generateName].every(
+    (field) => fieldsOf(field)['type'] === 'string',
+  )
+  return areTexts && fieldsOf(metadata)['type'] === 'object'
+}
+
+/** Returns the schema of a string with a maximum length. */
+function bounded(own: Json, lengthMax: number): Fields {
+  const length = limit(fieldsOf(own)['maxLength'])
+  return { ...text, maxLength: Math.min(length ?? lengthMax, lengthMax) }
 }
 
 const withObjectMeta = (schema: Fields): Fields => ({
   ...schema,
   type: 'object',
-  properties: { ...fieldsOf(schema['properties']), ...objectFields(schema) },
+  properties: { ...fieldsOf(schema['properties']), ...objectFields(schema, defaultMinor) },
 })
 
 function textTypeOf(schema: Fields): Type {

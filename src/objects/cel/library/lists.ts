@@ -10,6 +10,7 @@ import {
   bytes,
   double,
   duration,
+  dyn,
   int,
   list,
   parameter,
@@ -49,7 +50,8 @@ const costs = {
   cost: ([items = null]: readonly Value[]) => deepTraversal(items),
 }
 
-const comparable: readonly (readonly [string, Type])[] = [
+/** The types whose values have an order, each with its name in the ids of overloads. */
+export const comparable: readonly (readonly [string, Type])[] = [
   ['int', int],
   ['uint', uint],
   ['double', double],
@@ -166,6 +168,21 @@ export const listsLibrary: Library = {
       run: (items, wanted, _, __, meter) =>
         isList(items) ? lastIndexOf(items, wanted, meter) : noSuchOverload,
       ...costs,
+    },
+  ],
+}
+
+/** Whether a list contains an item. Any other value includes only itself. */
+export const includesLibrary: Library = {
+  functions: [
+    {
+      name: 'includes',
+      overloads: [member('list_includes_dyn_dyn', [dyn, dyn], bool)],
+      isLong: true,
+      run: (items, wanted, _, __, meter) =>
+        isList(items) ? indexOf(items, wanted, meter) !== -1n : isEqual(items, wanted, meter),
+      estimate: traversing,
+      cost: ([items = null]) => deepTraversal(items),
     },
   ],
 }

@@ -16,9 +16,14 @@ import { readList, readRule } from './read-structural.ts'
 import { readRulePath } from './rule-path.ts'
 import type { ListKind, ValidationRule } from './structural.ts'
 
+/** The first release in which errors about rules that are false show scalar values. */
+const VALUES_SHOWN_SINCE = 35
+
 export type RuleNode = {
   /** The type in the schema. Errors show it instead of the value. */
   readonly shown: string
+  /** Whether errors show a scalar value if a rule is false. All other errors show the type. */
+  readonly showsValue: boolean
   readonly type: Type | undefined
   /**
    * Whether the node has rules, although an enclosing schema leaves the type of its values open.
@@ -49,7 +54,11 @@ export function* compileRules(
   options: CompileOptions,
 ): Turns<RuleNode | undefined> {
   if (!(yield* hasRules(schema, options.slice))) return undefined
-  return yield* compileNode(schema, ruleTypeOf(schema, options.isRoot), options)
+  return yield* compileNode(
+    schema,
+    ruleTypeOf(schema, { isRoot: options.isRoot, release: options.version.release }),
+    options,
+  )
 }
 
 /**
@@ -85,7 +94,7 @@ function* compileNode(
   for (const name of Object.keys(given)) {
     if (slice.isOver()) yield undefined
     const field = fieldsOf(given[name])
-    const own = fieldType(name, field, type)
+    const own = fieldType(name, field, { holder: type, release: version.release })
     // A field of unknown type cannot have rules.
     const node = own && (yield* compileNode(field, own, inner))
     if (node !== undefined) properties.set(name, node)
@@ -103,7 +112,10 @@ function* compileNode(
     properties.size === 0
   )
     return undefined
-  const own = rules.length === 0 || type === undefined ? undefined : ruleTypeOf(schema, isRoot)
+  const own =
+    rules.length === 0 || type === undefined
+      ? undefined
+      : ruleTypeOf(schema, { isRoot, release: version.release })
   const compiled: CompiledRule[] = []
   if (own !== undefined) {
     for (const rule of rules) {
@@ -115,6 +127,7 @@ function* compileNode(
   }
   return {
     shown: textOf(schema['type']),
+    showsValue: version.release >= VALUES_SHOWN_SINCE,
     type: own,
     isUntyped: rules.length > 0 && own === undefined,
     rules: compiled,
@@ -128,9 +141,13 @@ function* compileNode(
 /**
  * Returns the type of a field. Even a field whose name cannot be used in expressions has a type.
  */
-function fieldType(name: string, schema: Fields, holder: Type | undefined): Type | undefined {
+function fieldType(
+  name: string,
+  schema: Fields,
+  { holder, release }: { readonly holder: Type | undefined; readonly release: number },
+): Type | undefined {
   const escaped = escapeName(name)
-  if (escaped === undefined) return ruleTypeOf(schema, false)
+  if (escaped === undefined) return ruleTypeOf(schema, { isRoot: false, release })
   return holder?.kind === 'struct' ? holder.field(escaped)?.type : undefined
 }
 
@@ -138,8 +155,10 @@ function fieldType(name: string, schema: Fields, holder: Type | undefined): Type
  * Returns the type of the values, or undefined if it is unknown. Values of unknown type cannot have
  * rules.
  */
-export const ruleTypeOf = (schema: Fields, isRoot: boolean): Type | undefined =>
-  typeOfSchema(schema, { name: 'selfType1', isRoot })
+export const ruleTypeOf = (
+  schema: Fields,
+  options: { readonly isRoot: boolean; readonly release: number },
+): Type | undefined => typeOfSchema(schema, { name: 'selfType1', ...options })
 
 type RuleTypeOptions = {
   readonly type: Type

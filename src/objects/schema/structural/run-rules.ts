@@ -16,6 +16,9 @@ import {
   forbiddenField,
   invalidValue,
   required,
+  duplicateWithoutValue,
+  invalidWithoutValue,
+  type PrintedScalar,
 } from '../../../api/field-fault.ts'
 import { isFields, type Json } from '../../../api/object.ts'
 import { correlatedItems, isUnchanged } from './correlate.ts'
@@ -169,10 +172,8 @@ type RuleTarget = Omit<RuleContext, 'run' | 'schema' | 'isStrict'> & {
   readonly node: RuleNode
 }
 
-function* runOwn(
-  { value, node: { type, rules, shown }, path, old, wasSame }: RuleTarget,
-  run: Run,
-): Turns<void> {
+function* runOwn({ value, node, path, old, wasSame }: RuleTarget, run: Run): Turns<void> {
+  const { type, rules, shown } = node
   const at = path === '' ? '<nil>' : path
   if (type === undefined) {
     run.faults.push(invalidValue(at, shown, untyped))
@@ -202,7 +203,7 @@ function* runOwn(
     )
     const fault = faultOf(rule, {
       at: joined(path, rule.path.replace(/^\./, '')) || '<nil>',
-      shown,
+      shown: node.showsValue ? scalarOf(node, value) : shown,
       text,
     })
     const isWarning = !rule.usesOldSelf && wasSame !== undefined && (yield* wasSame())
@@ -286,13 +287,21 @@ function* computedMessage(message: Program, variables: Variables, run: Run): Tur
   return text.includes('\n') || Buffer.byteLength(text) > MESSAGE_BYTES_MAX ? '' : text
 }
 
-function faultOf(
-  { rule }: CompiledRule,
-  { at, shown, text }: { readonly at: string; readonly shown: string; readonly text: string },
-): FieldFault {
+/** Returns the value for an error message. Objects and lists are left out. */
+const scalarOf = ({ shown }: RuleNode, value: Json): PrintedScalar | undefined =>
+  shown === 'object' || shown === 'array' || typeof value === 'object' ? undefined : value
+
+type ShownFault = {
+  readonly at: string
+  /** The value in the message. Undefined if the message has no value. */
+  readonly shown: PrintedScalar | undefined
+  readonly text: string
+}
+
+function faultOf({ rule }: CompiledRule, { at, shown, text }: ShownFault): FieldFault {
   if (rule.reason === 'FieldValueForbidden') return forbiddenField(at, text)
   if (rule.reason === 'FieldValueRequired') return required(at, text)
-  return rule.reason === 'FieldValueDuplicate'
-    ? duplicate(at, shown)
-    : invalidValue(at, shown, text)
+  if (rule.reason === 'FieldValueDuplicate')
+    return shown === undefined ? duplicateWithoutValue(at) : duplicate(at, shown)
+  return shown === undefined ? invalidWithoutValue(at, text) : invalidValue(at, shown, text)
 }

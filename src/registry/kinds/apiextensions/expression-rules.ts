@@ -181,7 +181,9 @@ export class RuleChecks {
       return
     }
     const type =
-      typed === undefined || place.isBelowUnknown ? undefined : ruleTypeOf(typed, place.isRoot)
+      typed === undefined || place.isBelowUnknown
+        ? undefined
+        : ruleTypeOf(typed, { isRoot: place.isRoot, release: this.#accepted.gates.release })
     if (typed === undefined || type === undefined) {
       const why =
         'internal error: failed to construct type information for x-kubernetes-validations rules'
