@@ -4,6 +4,7 @@ import {
   parseAdmissionPlugins,
   type PluginFlags,
   pluginOrder,
+  pluginOrderOf,
   pluginsByName,
   pluginsOnByDefault,
 } from './admission-plugins.ts'
@@ -44,4 +45,30 @@ test('the help text contains the same lists of plugins as kube-apiserver v1.33',
     pluginsByName,
     'AlwaysAdmit, AlwaysDeny, AlwaysPullImages, CertificateApproval, CertificateSigning, CertificateSubjectRestriction, ClusterTrustBundleAttest, DefaultIngressClass, DefaultStorageClass, DefaultTolerationSeconds, DenyServiceExternalIPs, EventRateLimit, ExtendedResourceToleration, ImagePolicyWebhook, LimitPodHardAntiAffinityTopology, LimitRanger, MutatingAdmissionPolicy, MutatingAdmissionWebhook, NamespaceAutoProvision, NamespaceExists, NamespaceLifecycle, NodeRestriction, OwnerReferencesPermissionEnforcement, PersistentVolumeClaimResize, PodNodeSelector, PodSecurity, PodTolerationRestriction, PodTopologyLabels, Priority, ResourceQuota, RuntimeClass, ServiceAccount, StorageObjectInUseProtection, TaintNodesByCondition, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook',
   )
+})
+
+const added = (release: number): readonly string[] => {
+  const before = new Set(pluginOrderOf(release - 1))
+  return pluginOrderOf(release).filter((name) => !before.has(name))
+}
+
+test('each release has the plugins of its kube-apiserver', () => {
+  assert.deepEqual(added(34), [])
+  assert.deepEqual(added(35), ['NodeDeclaredFeatureValidator'])
+  assert.deepEqual(added(36), [
+    'PodGroupProtection',
+    'PodGroupWorkloadExists',
+    'JobValidation',
+    'PodResizeValidator',
+  ])
+  assert.deepEqual(added(37), [])
+  assert.ok(!pluginOrderOf(37).includes('JobValidation'))
+})
+
+test('a plugin of a later release is unknown', () => {
+  const flags = { enabled: ['PodGroupProtection'], disabled: undefined, exactly: undefined }
+  assert.deepEqual(parseAdmissionPlugins(flags, 35).faults, [
+    'enable-admission-plugins plugin "PodGroupProtection" is unknown',
+  ])
+  assert.deepEqual(parseAdmissionPlugins(flags, 36).faults, [])
 })

@@ -4,16 +4,20 @@
  * those of kube-apiserver.
  */
 import { quote } from '../api/quote.ts'
+import { defaultMinor } from '../api/releases.ts'
 import { suggestValue } from '../lib/text/suggest.ts'
 
 /**
- * An admission plugin. `absent` means that kube-apiserver has the plugin, but Keelson does not
- * implement it yet.
+ * An admission plugin, whether it is enabled by default, and the releases that have it, such as
+ * `36-36` or `35-`. Without a range, all releases have it.
  */
-type Row = readonly [name: string, byDefault: 'on' | 'off', state?: 'absent']
+type Row = readonly [name: string, byDefault: 'on' | 'off', releases?: string]
 
-/** All plugins of v1.33, in the order in which they run. Flags cannot change this order. */
-const rows: readonly Row[] = [
+/**
+ * All plugins, in the order in which they run. Flags cannot change this order. Plugins that Keelson
+ * does not implement yet do nothing.
+ */
+const table: readonly Row[] = [
   ['AlwaysAdmit', 'off'],
   ['NamespaceAutoProvision', 'off'],
   ['NamespaceLifecycle', 'on'],
@@ -34,6 +38,7 @@ const rows: readonly Row[] = [
   ['ExtendedResourceToleration', 'off'],
   ['DefaultStorageClass', 'on'],
   ['StorageObjectInUseProtection', 'on'],
+  ['PodGroupProtection', 'on', '36-'],
   ['OwnerReferencesPermissionEnforcement', 'off'],
   ['PersistentVolumeClaimResize', 'on'],
   ['RuntimeClass', 'on'],
@@ -44,6 +49,10 @@ const rows: readonly Row[] = [
   ['DefaultIngressClass', 'on'],
   ['DenyServiceExternalIPs', 'off'],
   ['PodTopologyLabels', 'on'],
+  ['PodGroupWorkloadExists', 'on', '36-36'],
+  ['NodeDeclaredFeatureValidator', 'on', '35-'],
+  ['JobValidation', 'on', '36-36'],
+  ['PodResizeValidator', 'on', '36-'],
   ['MutatingAdmissionPolicy', 'on'],
   ['MutatingAdmissionWebhook', 'on'],
   ['ValidatingAdmissionPolicy', 'on'],
@@ -52,23 +61,26 @@ const rows: readonly Row[] = [
   ['AlwaysDeny', 'off'],
 ]
 
-export const pluginOrder: readonly string[] = rows.map(([name]) => name)
+const rowsOf = (release: number): readonly Row[] =>
+  table.filter(([, , releases = '']) => {
+    const [first = '', last = ''] = releases.split('-')
+    return release >= Number(first) && (last === '' || release <= Number(last))
+  })
+
+/** Returns the names of the plugins of a release, in the order in which they run. */
+export const pluginOrderOf = (release: number): readonly string[] =>
+  rowsOf(release).map(([name]) => name)
+
+export const pluginOrder: readonly string[] = pluginOrderOf(defaultMinor)
 
 /**
  * Plugin lists that the help texts of the flags show: those enabled by default, and all by name.
  */
-export const pluginsOnByDefault: string = rows
+export const pluginsOnByDefault: string = rowsOf(defaultMinor)
   .flatMap(([name, byDefault]) => (byDefault === 'on' ? name : []))
   .join(', ')
 export const pluginsByName: string = pluginOrder.toSorted().join(', ')
 
-const known: ReadonlySet<string> = new Set(pluginOrder)
-
-export const isPlugin = (name: string): boolean => known.has(name)
-
-const absent: ReadonlySet<string> = new Set(
-  rows.flatMap(([name, , state]) => (state === 'absent' ? name : [])),
-)
 const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
 
 /**
@@ -77,6 +89,8 @@ const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
  */
 export type AdmissionPlugins = {
   readonly isOn: (name: string) => boolean
+  /** Whether the release has a plugin of this name. */
+  readonly isKnown: (name: string) => boolean
   /** The names of the plugins that run, in the order in which they run. */
   readonly running: readonly string[]
 }
@@ -91,7 +105,10 @@ export type PluginFlags = {
   readonly exactly: readonly string[] | undefined
 }
 
-export function parseAdmissionPlugins({ enabled, disabled, exactly }: PluginFlags): {
+export function parseAdmissionPlugins(
+  { enabled, disabled, exactly }: PluginFlags,
+  release = defaultMinor,
+): {
   readonly plugins: AdmissionPlugins
   readonly faults: readonly string[]
   readonly hints: readonly string[]
@@ -101,31 +118,35 @@ export function parseAdmissionPlugins({ enabled, disabled, exactly }: PluginFlag
   const off = new Set(disabled)
   const runs = ([name, byDefault]: Row): boolean =>
     on.has(name) || (exactly === undefined && byDefault === 'on' && !off.has(name))
+  const rows = rowsOf(release)
+  const known = new Set(rows.map(([name]) => name))
   const running = rows.filter(runs).map(([name]) => name)
   const both = [...new Set(enabled)].filter((name) => off.has(name)).toSorted()
   return {
-    plugins: { running, isOn: (name) => running.includes(name) },
+    plugins: {
+      running,
+      isOn: (name) => running.includes(name),
+      isKnown: (name) => known.has(name),
+    },
     faults: [
       ...(exactly !== undefined && (enabled ?? disabled) !== undefined
         ? [
             'admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive',
           ]
         : []),
-      ...unknown('admission-control', exactly),
-      ...unknown('enable-admission-plugins', enabled),
-      ...unknown('disable-admission-plugins', disabled),
+      ...unknown(known, 'admission-control', exactly),
+      ...unknown(known, 'enable-admission-plugins', enabled),
+      ...unknown(known, 'disable-admission-plugins', disabled),
       ...(both.length === 0
         ? []
         : [
             `[${both.join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`,
           ]),
-      ...notSupported('admission-control', exactly),
-      ...notSupported('enable-admission-plugins', enabled),
     ],
     hints: [
-      ...suggestions('admission-control', exactly),
-      ...suggestions('enable-admission-plugins', enabled),
-      ...suggestions('disable-admission-plugins', disabled),
+      ...suggestions(known, 'admission-control', exactly),
+      ...suggestions(known, 'enable-admission-plugins', enabled),
+      ...suggestions(known, 'disable-admission-plugins', disabled),
     ],
     warnings: [
       ...(exactly === undefined
@@ -143,13 +164,10 @@ export function parseAdmissionPlugins({ enabled, disabled, exactly }: PluginFlag
   }
 }
 
-const unknown = (flag: string, given: readonly string[] = []): string[] =>
+type Names = ReadonlySet<string>
+
+const unknown = (known: Names, flag: string, given: readonly string[] = []): string[] =>
   given.filter((name) => !known.has(name)).map((name) => `${flag} plugin ${quote(name)} is unknown`)
 
-const suggestions = (flag: string, given: readonly string[] = []): string[] =>
+const suggestions = (known: Names, flag: string, given: readonly string[] = []): string[] =>
   given.filter((name) => !known.has(name)).flatMap((name) => suggestValue(flag, name, known))
-
-const notSupported = (flag: string, given: readonly string[] = []): string[] =>
-  given
-    .filter((name) => absent.has(name))
-    .map((name) => `--${flag} ${name} is not supported yet: leave it out`)

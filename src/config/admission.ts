@@ -3,7 +3,7 @@
  * messages are those of kube-apiserver.
  */
 import { quote } from '../api/quote.ts'
-import { type AdmissionPlugins, isPlugin } from './admission-plugins.ts'
+import type { AdmissionPlugins } from './admission-plugins.ts'
 import { type PluginConfigurations, readAdmissionConfiguration } from './files/admission.ts'
 import type { FileRead } from './files/config-file.ts'
 import { type EventLimit, noEventLimits, readEventLimits } from './files/event-rate-limit.ts'
@@ -55,14 +55,14 @@ type Reader = {
 
 export function readAdmissionFiles(
   values: Reader,
-  { isOn }: AdmissionPlugins,
+  { isOn, isKnown }: AdmissionPlugins,
   warn: (text: string) => void,
 ): AdmissionConfig {
   const refuse = (why: string): void => values.fault(`failed to apply admission: ${why}`)
   const flag = 'admission-control-config-file'
   const configurations = readConfigurations(values.string(flag), refuse)
   for (const name of configurations?.names ?? []) {
-    if (!isPlugin(name))
+    if (!isKnown(name))
       warn(`${flag}: plugin ${quote(name)} is unknown, its configuration is not used`)
   }
   const read = <T>(plugin: string, { of, absent }: PluginFile<T>, otherwise: T): T => {

@@ -281,7 +281,7 @@ function readFlags(values: Values, release: number, warn: (text: string) => void
     services: readServices(values, { gates: featureGates, address: publicOf(advertiseAddress) }),
     kubelet: readKubelet(values, warn),
     allowsPrivileged: values.boolean('allow-privileged'),
-    admission: readAdmission(values, warn),
+    admission: readAdmission(values, release, warn),
     callsEndpoints: values.boolean('enable-aggregator-routing'),
     proxyClient: readProxyClient(values),
     audit: readAudit(values, warn),
@@ -497,14 +497,16 @@ function readRuntime(values: Values, emulation: Emulation): RuntimeConfig {
 
 function readAdmission(
   values: Values,
+  release: number,
   warn: (text: string) => void,
 ): AdmissionPlugins & AdmissionConfig {
   const given = (flag: FlagName) => (values.isGiven(flag) ? values.slice(flag) : undefined)
-  const { plugins, faults, hints, warnings } = parseAdmissionPlugins({
+  const flagsGiven = {
     enabled: given('enable-admission-plugins'),
     disabled: given('disable-admission-plugins'),
     exactly: given('admission-control'),
-  })
+  }
+  const { plugins, faults, hints, warnings } = parseAdmissionPlugins(flagsGiven, release)
   values.faults.push(...faults)
   values.hints.push(...hints)
   for (const warning of warnings) warn(warning)
