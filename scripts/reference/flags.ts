@@ -3,11 +3,11 @@
  * flag of kube-apiserver.
  */
 import type { Flag } from '../../src/config/flag.ts'
-import { becomesOf, flags, ownFlagNames } from '../../src/config/flags.ts'
+import { becomesOf, flagsOf, ownFlagNames } from '../../src/config/flags.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
 export function flagsPage(): Page {
-  const sections = Map.groupBy(Object.entries(flags), ([, { section }]) => section)
+  const sections = Map.groupBy(flagsOf(), ([, { section }]) => section)
   return page(
     'flags.md',
     'Flags',
@@ -38,7 +38,7 @@ const flagTable = (entries: readonly (readonly [string, Flag])[]): string =>
   )
 
 function upstreamRows(): string[][] {
-  const known = Object.entries<Flag>(flags)
+  const known = flagsOf()
     .filter(([name]) => !ownFlagNames.has(name))
     .map(([name, { unused, refused }]) => {
       if (refused !== undefined) return [name, `only the default is accepted: ${refused}`] as const

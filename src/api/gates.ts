@@ -4,7 +4,7 @@
  * lists the gates that change Keelson's behavior.
  */
 import { gateTable } from './gate-table.ts'
-import { defaultMinor, oldestMinor } from './releases.ts'
+import { defaultMinor, minCompatibilityOf } from './releases.ts'
 
 export type Gates = {
   /**
@@ -55,7 +55,7 @@ const expanded = new Map<string, ReleaseGates>()
 /** Returns the feature gates of a release. `release` is its minor version. */
 export function gatesOf(release: number, versions: GateVersions = {}): ReleaseGates {
   const { emulated = release } = versions
-  const { minCompatibility = Math.max(oldestMinor, emulated - 1) } = versions
+  const { minCompatibility = minCompatibilityOf(release, emulated) } = versions
   const key = `${release} ${emulated} ${minCompatibility}`
   let gates = expanded.get(key)
   if (gates === undefined) {

@@ -15,6 +15,16 @@ export const defaultMinor = 33
 /** The oldest minor version that any release can emulate, as in kube-apiserver. */
 export const oldestMinor = 31
 
+/** The number of earlier versions that a release can emulate. */
+const EMULATED_MAX = 3
+
+/** Returns the oldest minor version that a release can emulate, and with which it is compatible. */
+export const oldestOf = (release: number): number => Math.max(oldestMinor, release - EMULATED_MAX)
+
+/** Returns the minor version that all servers have at least if no flag sets it. */
+export const minCompatibilityOf = (release: number, emulated = release): number =>
+  Math.max(oldestOf(release), emulated - 1)
+
 /** The patch version of each release that servers report, such as in /version. */
 const patches: ReadonlyMap<number, number> = new Map([
   [33, 5],

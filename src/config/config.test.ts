@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { formatCidr } from '../api/ip.ts'
 import { printHelp } from '../lib/process/command-help.ts'
 import { checkArgs, type Config } from './config.ts'
-import { flags, ownFlagNames } from './flags.ts'
+import { flagsOf, ownFlagNames } from './flags.ts'
 import { serveHelp } from './serve-help.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-config-'))
@@ -62,7 +62,12 @@ const configOfSeveralFlags = {
     externalHost: '127.0.0.1',
     egress: null,
   },
-  tls: { certificate: { kind: 'folder', path: '/c' }, minVersion: 'TLSv1.2', ciphers: null },
+  tls: {
+    certificate: { kind: 'folder', path: '/c' },
+    minVersion: 'TLSv1.2',
+    ciphers: null,
+    curves: null,
+  },
   serving: {
     namedCertificates: [],
     corsOrigins: [],
@@ -139,6 +144,7 @@ test('flags that are not set have their default values', () => {
   assert.deepEqual(runtime.emulation, {
     release: 33,
     minor: 33,
+    minCompatibility: 32,
     isForwardCompatible: false,
     isRuntimeConfigForwardCompatible: false,
   })
@@ -502,13 +508,13 @@ for (const [flag, message] of refusals) {
 
 test('the help text describes every flag', () => {
   const text = printHelp(serveHelp())
-  for (const name of Object.keys(flags)) assert.ok(text.includes(`--${name}`), name)
+  for (const [name] of flagsOf()) assert.ok(text.includes(`--${name}`), name)
 })
 
 test('the flag table contains every flag of kube-apiserver', () => {
   // The number of flags of kube-apiserver includes --help and --version, which are not in the flag
   // table. `ownFlagNames` lists the flags that kube-apiserver does not have.
-  assert.equal(Object.keys(flags).length + 2 - ownFlagNames.size, 172)
+  assert.equal(flagsOf().length + 2 - ownFlagNames.size, 172)
 })
 
 const origins = (count: number): string =>
@@ -728,4 +734,49 @@ test('--kubernetes chooses the release, and other versions are relative to it', 
   assert.deepEqual(faultsWith('--kubernetes=1.35'), [
     '--kubernetes: Kubernetes version "1.35" is not known. Known versions: 1.33, 1.34, latest',
   ])
+})
+
+const checkNewest = (...args: readonly string[]) =>
+  checkArgs([etcd, ...args], { releases: [33, 35, 36] })
+
+test('a flag that a later release added is unknown to the releases before', () => {
+  const checked = checkNewest('--kubernetes=1.35', '--tls-curve-preferences=29')
+  assert.ok(checked.kind === 'faults')
+  assert.deepEqual(checked.faults, ['unknown flag: --tls-curve-preferences'])
+  assert.deepEqual(checked.hints, ['--tls-curve-preferences: Kubernetes has it since 1.36'])
+  const known = checkNewest('--kubernetes=1.36', '--tls-curve-preferences=29,23')
+  assert.ok(known.kind === 'config')
+  assert.equal(known.config.tls.curves, 'X25519:P-256')
+  assert.ok(!known.config.flagValues.has('tls-curves') && known.config.flagValues.has('v'))
+})
+
+test('a default that a later release changed depends on the release', () => {
+  for (const [version, daysMax] of [
+    ['1.35', '0'],
+    ['1.36', '366'],
+  ] as const) {
+    const checked = checkNewest(`--kubernetes=${version}`)
+    assert.ok(checked.kind === 'config')
+    assert.equal(checked.config.flagValues.get('audit-log-maxage'), daysMax, version)
+  }
+})
+
+test('--min-compatibility-version is between the oldest version and --emulated-version', () => {
+  const chosen = checkNewest('--kubernetes=1.36', '--min-compatibility-version=1.34')
+  assert.ok(chosen.kind === 'config')
+  assert.equal(chosen.config.featureGates.minCompatibility, 34)
+  for (const [flags, fault] of [
+    [['1.32'], 'minCompatibilityVersion version 1.32 is not between [1.33, 1.36]'],
+    [['1.37'], 'minCompatibilityVersion version 1.37 is not between [1.33, 1.36]'],
+    [
+      ['1.36', '--emulated-version=1.35'],
+      'minCompatibilityVersion version 1.36 is not between [1.33, 1.35]',
+    ],
+    [['x'], 'could not parse "x" as version'],
+  ] as const) {
+    const [version = '', ...others] = flags
+    const given = `--min-compatibility-version=${version}`
+    const checked = checkNewest('--kubernetes=1.36', given, ...others)
+    assert.deepEqual(checked.kind === 'faults' ? checked.faults : [], [fault])
+  }
 })

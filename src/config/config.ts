@@ -27,7 +27,7 @@ import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { type FlowControlConfig, readFlowControl } from './flow-control.ts'
 import { type MemoryConfig, readMemory } from './memory.ts'
 import { readFlagFile } from './flag-file.ts'
-import { type FlagName, flags, isFlagName } from './flags.ts'
+import { type FlagName, flags, flagsOf, hasFlag } from './flags.ts'
 import { readTextFile } from './files/read-file.ts'
 import { type NamedCommand, parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
@@ -38,6 +38,7 @@ import { readSigning, type SigningConfig } from './signing.ts'
 import { parseTokenFile } from './token-file.ts'
 import type { EgressConfig } from '../net/egress/egress-config.ts'
 import type { TracingConfig } from './files/tracing.ts'
+import { readCurves } from './tls-curves.ts'
 import { readTracing } from './tracing.ts'
 import { readServices, type ServicesConfig } from './services.ts'
 import { readTuning, type TuningConfig } from './tuning.ts'
@@ -83,6 +84,8 @@ export type TlsConfig = {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
   /** Cipher suites in OpenSSL syntax. If null, the default of the listener is used. */
   readonly ciphers: string | null
+  /** Key exchange groups in OpenSSL syntax. If null, the default of OpenSSL is used. */
+  readonly curves: string | null
 }
 
 /** Defines how connections are served and closed. */
@@ -210,25 +213,22 @@ export function checkArgs(
   { command, releases = servedMinors }: CheckOptions = {},
 ): ConfigResult {
   const { raw, faults, hints } = parseArgs(args, command)
-  const values = new Values(flags, raw, faults)
+  const chosen = parseRelease(raw.get('kubernetes')?.at(-1) ?? `1.${defaultMinor}`, releases)
+  const release = 'minor' in chosen ? chosen.minor : defaultMinor
+  const values = new Values({ ...flags, ...Object.fromEntries(flagsOf(release)) }, raw, faults)
+  if ('fault' in chosen) values.fault(`--kubernetes: ${chosen.fault}`)
   values.hints.push(...hints)
   const warnings: string[] = []
   for (const [name] of raw) {
-    const { deprecated } = flags[name]
+    const { deprecated, since } = flags[name]
+    if (!hasFlag(name, release))
+      values.fault(`unknown flag: --${name}`, `--${name}: Kubernetes has it since 1.${since}`)
     if (deprecated !== undefined) warnings.push(`Flag --${name} has been deprecated, ${deprecated}`)
   }
-  const release = readRelease(values, releases)
   const config = readConfig(values, release, (text) => warnings.push(text))
   if (values.faults.length > 0)
     return { kind: 'faults', faults: values.faults, hints: values.hints }
   return { kind: 'config', config: deepFreeze(config), warnings }
-}
-
-function readRelease(values: Values, releases: readonly number[]): number {
-  const parsed = parseRelease(values.string('kubernetes'), releases)
-  if ('minor' in parsed) return parsed.minor
-  values.fault(`--kubernetes: ${parsed.fault}`)
-  return defaultMinor
 }
 
 /** Reads all flags. Errors are reported in the order in which the flags are read here. */
@@ -252,6 +252,7 @@ function readFlags(values: Values, release: number, warn: (text: string) => void
     metrics: readMetrics(values, release, warn),
     tlsMinVersion: readTlsVersion(values),
     tlsCiphers: readCipherSuites(values, warn),
+    tlsCurves: readCurves(values),
     servesHttp2: !values.boolean('disable-http2-serving'),
     streamsPerConnectionMax: values.integer('http2-max-streams-per-connection') || null,
     tokens: readTokens(values, warn),
@@ -272,7 +273,7 @@ function readFlags(values: Values, release: number, warn: (text: string) => void
     stopDelayMs: values.durationMs('shutdown-delay-duration', { isNegativeFault: true }),
     watchGraceMs: readWatchGrace(values),
     strictTransportSecurity: readStrictTransportSecurity(values),
-    flagValues: flagValues(values),
+    flagValues: flagValues(values, release),
     serving: readServing(values),
     tuning: readTuning(values),
     featureGates,
@@ -311,7 +312,12 @@ function readConfig(values: Values, release: number, warn: (text: string) => voi
       leaseReuseSecondsMax,
     },
     network: { bindAddress, port, advertiseAddress, endpointAddress, externalHost, egress },
-    tls: { certificate: read.tls, minVersion: read.tlsMinVersion, ciphers: read.tlsCiphers },
+    tls: {
+      certificate: read.tls,
+      minVersion: read.tlsMinVersion,
+      ciphers: read.tlsCiphers,
+      curves: read.tlsCurves,
+    },
     serving: {
       ...read.serving,
       servesHttp2,
@@ -341,13 +347,12 @@ function readConfig(values: Values, release: number, warn: (text: string) => voi
   }
 }
 
-function flagValues(values: Values): ReadonlyMap<string, string> {
-  const print = (name: FlagName): string =>
-    flags[name].type === 'list' ? `[${values.raw(name).join(',')}]` : values.raw(name).join(',')
+function flagValues(values: Values, release: number): ReadonlyMap<string, string> {
   return new Map(
-    Object.keys(flags)
-      .filter(isFlagName)
-      .map((name) => [name, print(name)]),
+    flagsOf(release).map(([name, { type }]) => {
+      const text = values.raw(name).join(',')
+      return [name, type === 'list' ? `[${text}]` : text]
+    }),
   )
 }
 

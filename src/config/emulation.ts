@@ -1,9 +1,9 @@
 /**
  * Reads `--emulated-version`, an older Kubernetes version whose feature gates and APIs the server
- * emulates. Errors have kube-apiserver's messages.
+ * emulates, and `--min-compatibility-version`. Errors have kube-apiserver's messages.
  */
 import { kindsOf } from '../api/lifecycle.ts'
-import { defaultMinor, oldestMinor } from '../api/releases.ts'
+import { defaultMinor, minCompatibilityOf, oldestOf } from '../api/releases.ts'
 import type { Values } from './values.ts'
 
 const MAJOR = 1
@@ -13,6 +13,8 @@ export type Emulation = {
   readonly release: number
   /** The emulated minor version. If it equals `release`, no older version is emulated. */
   readonly minor: number
+  /** The minor version that all servers of the database have at least. */
+  readonly minCompatibility: number
   /**
    * Whether a newer, more stable version of an API is also served if one of its older versions is
    * served.
@@ -25,14 +27,24 @@ export type Emulation = {
 export const noEmulation: Emulation = {
   release: defaultMinor,
   minor: defaultMinor,
+  minCompatibility: minCompatibilityOf(defaultMinor),
   isForwardCompatible: false,
   isRuntimeConfigForwardCompatible: false,
 }
 
 export function readEmulation(values: Values, release: number): Emulation {
   let minor = release
-  for (const given of values.slice('emulated-version'))
-    minor = readVersion(values, given, release) ?? minor
+  for (const given of values.slice('emulated-version')) {
+    const version = parseVersion(values, given)
+    if (version !== undefined && isEmulable(values, version, release)) ({ minor } = version)
+  }
+  let minCompatibility = minCompatibilityOf(release, minor)
+  for (const given of values.slice('min-compatibility-version')) {
+    const version = parseVersion(values, given)
+    if (version === undefined) continue
+    if (isBetween(version, oldestOf(release), minor)) minCompatibility = version.minor
+    else values.fault(incompatible(version.text, release, `${MAJOR}.${minor}`))
+  }
   const isSet = (
     flag: 'emulation-forward-compatible' | 'runtime-config-emulation-forward-compatible',
     field: string,
@@ -47,6 +59,7 @@ export function readEmulation(values: Values, release: number): Emulation {
   return {
     release,
     minor,
+    minCompatibility,
     isForwardCompatible: isSet('emulation-forward-compatible', 'EmulationForwardCompatible'),
     isRuntimeConfigForwardCompatible: isSet(
       'runtime-config-emulation-forward-compatible',
@@ -55,30 +68,43 @@ export function readEmulation(values: Values, release: number): Emulation {
   }
 }
 
-/**
- * Returns the minor version in a value of --emulated-version. If the value is invalid, reports an
- * error and returns undefined.
- */
-function readVersion(values: Values, given: string, release: number): number | undefined {
+type GivenVersion = { readonly text: string; readonly major: number; readonly minor: number }
+
+/** Parses a value such as `1.32` or `kube=1.32`. If it is invalid, reports an error. */
+function parseVersion(values: Values, given: string): GivenVersion | undefined {
   const at = given.indexOf('=')
-  const [component, version] = at < 0 ? ['kube', given] : [given.slice(0, at), given.slice(at + 1)]
-  const refuse = (fault: string): undefined => {
-    values.fault(fault)
-    return undefined
-  }
-  if (component !== 'kube') return refuse(`component not registered: ${component}`)
-  const [, major = '', minor = '', patch] = /^v?(\d+)\.(\d+)(\.\d+)?$/.exec(version) ?? []
-  if (minor === '') return refuse(`could not parse ${JSON.stringify(version)} as version`)
-  if (patch !== undefined) return refuse(`patch version not allowed, got: kube=${version}`)
-  const known = `[${MAJOR}.${oldestMinor}, ${MAJOR}.${release}.0]`
-  const isOld = Number(major) < MAJOR || (Number(major) === MAJOR && Number(minor) < oldestMinor)
-  const isNew = Number(major) > MAJOR || (Number(major) === MAJOR && Number(minor) > release)
-  if (!isOld && !isNew) return Number(minor)
-  values.fault(`emulation version ${version} is not between ${known}`)
-  if (isNew) return undefined
-  const oldest = `${MAJOR}.${oldestMinor}`
-  return refuse(`minCompatibilityVersion version ${oldest} is not between [${oldest}, ${version}]`)
+  const [component, text] = at < 0 ? ['kube', given] : [given.slice(0, at), given.slice(at + 1)]
+  const [, major = '', minor = '', patch] = /^v?(\d+)\.(\d+)(\.\d+)?$/.exec(text) ?? []
+  const fault =
+    component !== 'kube'
+      ? `component not registered: ${component}`
+      : minor === ''
+        ? `could not parse ${JSON.stringify(text)} as version`
+        : patch === undefined
+          ? undefined
+          : `patch version not allowed, got: kube=${text}`
+  if (fault === undefined) return { text, major: Number(major), minor: Number(minor) }
+  values.fault(fault)
+  return undefined
 }
+
+const isBetween = ({ major, minor }: GivenVersion, oldest: number, newest: number): boolean =>
+  major === MAJOR && minor >= oldest && minor <= newest
+
+/** Whether a release can emulate a version. If not, reports the errors. */
+function isEmulable(values: Values, version: GivenVersion, release: number): boolean {
+  const oldest = oldestOf(release)
+  if (isBetween(version, oldest, release)) return true
+  const { text, major, minor } = version
+  const known = `[${MAJOR}.${oldest}, ${MAJOR}.${release}.0]`
+  values.fault(`emulation version ${text} is not between ${known}`)
+  const isOld = major < MAJOR || (major === MAJOR && minor < oldest)
+  if (isOld) values.fault(incompatible(`${MAJOR}.${oldest}`, release, text))
+  return false
+}
+
+const incompatible = (version: string, release: number, emulated: string): string =>
+  `minCompatibilityVersion version ${version} is not between [${MAJOR}.${oldestOf(release)}, ${emulated}]`
 
 /**
  * Returns the minor version in which a resource was introduced, according to a release. For an

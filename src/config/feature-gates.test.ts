@@ -25,7 +25,7 @@ test('locked gates are reported with their locked value in the list of all gates
 })
 
 test('the help text lists each supported gate that is not locked, with its stage and default', () => {
-  const lines = gateHelp()
+  const lines = gateHelp(defaultMinor)
   assert.ok(lines.includes('kube:APIResponseCompression=true|false (BETA - default=true)'))
   assert.ok(lines.includes('kube:MutatingAdmissionPolicy=true|false (ALPHA - default=false)'))
   assert.ok(lines.includes('kube:KMSv1=true|false (DEPRECATED - default=false)'))
@@ -94,7 +94,11 @@ test('AllAlpha enables all alpha gates except those of features that Keelson doe
 })
 
 test('AllAlpha does not enable a gate that does not exist in the emulated version', () => {
-  const { gates } = parseFeatureGates(['AllAlpha=true', 'AllBeta=true'], { release: 33, minor: 31 })
+  const { gates } = parseFeatureGates(['AllAlpha=true', 'AllBeta=true'], {
+    release: 33,
+    minor: 31,
+    minCompatibility: 31,
+  })
   assert.ok(!gates.all.some(({ name }) => name === 'DeclarativeValidation'))
   assert.ok(!gates.isOn('DeclarativeValidation'))
 })

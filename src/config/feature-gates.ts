@@ -1,6 +1,5 @@
 /** Reads `--feature-gates`. Error messages are those of kube-apiserver. */
 import { type Gates, gatesOf, type GateStage, type GateState } from '../api/gates.ts'
-import { defaultMinor, oldestMinor } from '../api/releases.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { suggestValue } from '../lib/text/suggest.ts'
 import { type Emulation, noEmulation } from './emulation.ts'
@@ -118,8 +117,8 @@ export const gatesActedOn: readonly string[] = [
  * Returns the supported gates that are not locked, with stage and default, in the format of
  * kube-apiserver's help text.
  */
-export const gateHelp = (): string[] =>
-  settableGates()
+export const gateHelp = (release: number): string[] =>
+  settableGates(release)
     .map(
       ([name, { stage, isOnByDefault }]) =>
         `kube:${name}=true|false (${stage} - default=${isOnByDefault})`,
@@ -127,13 +126,13 @@ export const gateHelp = (): string[] =>
     .toSorted()
 
 /** Returns the values of --feature-gates that set a single supported gate. */
-export const gateChoices = (): string[] =>
-  settableGates()
+export const gateChoices = (release: number): string[] =>
+  settableGates(release)
     .flatMap(([name]) => [`${name}=false`, `${name}=true`])
     .toSorted()
 
-const settableGates = (): [string, GateState][] =>
-  [...gatesOf(defaultMinor).states].filter(
+const settableGates = (release: number): [string, GateState][] =>
+  [...gatesOf(release).states].filter(
     ([name, { isLocked }]) => !isLocked && gatesActedOn.includes(name),
   )
 
@@ -166,15 +165,20 @@ const stageGates: ReadonlyMap<string, GateStage> = new Map([
   ['AllBeta', 'BETA'],
 ])
 
+type EmulatedVersions = Pick<Emulation, 'release' | 'minor' | 'minCompatibility'>
+
 /**
  * Parses entries of the form `Name=bool`. If a name is repeated, the last entry is used. The gates
  * of the emulated version can be set.
  */
 export function parseFeatureGates(
   entries: readonly string[],
-  { release, minor }: Pick<Emulation, 'release' | 'minor'> = noEmulation,
+  { release, minor, minCompatibility }: EmulatedVersions = noEmulation,
 ): ParsedGates {
-  const { states: known, absent } = gatesOf(release, { emulated: minor })
+  const { states: known, absent } = gatesOf(release, {
+    emulated: minor,
+    minCompatibility,
+  })
   const set = new Map<string, boolean>()
   const faults: string[] = []
   const hints: string[] = []
@@ -201,7 +205,6 @@ export function parseFeatureGates(
   const isOn = (name: string): boolean =>
     !absentGates.has(name) && (set.get(name) ?? known.get(name)?.isOnByDefault ?? false)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
-  const minCompatibility = Math.max(oldestMinor, minor - 1)
   return { gates: { release, minCompatibility, isOn, all }, faults, hints, warnings }
 }
 

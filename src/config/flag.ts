@@ -28,6 +28,8 @@ export type FlagSwap = {
 export type Flag = {
   readonly section: string
   readonly type: FlagType
+  /** The first release that has the flag, if 1.33 does not have it. */
+  readonly since?: number
   /** The default value in the form shown in the help text. Undefined if the flag has no default. */
   readonly default?: string
   /**

@@ -11,6 +11,7 @@ import { auditFlags } from './audit-flags.ts'
 import { cipherSuites } from './cipher-suite-names.ts'
 import { controllersHelp, ownControllers } from './controllers.ts'
 import type { Flag } from './flag.ts'
+import { laterDefaults, laterFlags } from './later-flags.ts'
 import { servingFlags } from './serving-flags.ts'
 import { signingAlgorithms } from './signing-algorithms.ts'
 import { signingFlags } from './signing.ts'
@@ -708,11 +709,29 @@ const flagTable = {
   },
 } as const satisfies { readonly [name: string]: Flag }
 
-export type FlagName = keyof typeof flagTable
+const allFlags = { ...flagTable, ...laterFlags }
 
-export const flags: { readonly [name in FlagName]: Flag } = flagTable
+export type FlagName = keyof typeof allFlags
 
-export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flagTable, name)
+/** The flags of all releases. */
+export const flags: { readonly [name in FlagName]: Flag } = allFlags
+
+export const isFlagName = (name: string): name is FlagName => Object.hasOwn(allFlags, name)
+
+/** Whether a release has a flag. */
+export const hasFlag = (name: FlagName, release: number): boolean =>
+  (flags[name].since ?? 0) <= release
+
+/** Returns the flags of a release, with its defaults. */
+export const flagsOf = (release = defaultMinor): readonly (readonly [FlagName, Flag])[] =>
+  Object.keys(flags)
+    .filter(isFlagName)
+    .filter((name) => hasFlag(name, release))
+    .map((name) => {
+      const later = laterDefaults.get(name)
+      const isLater = later !== undefined && later.since <= release
+      return [name, isLater ? { ...flags[name], default: later.value } : flags[name]]
+    })
 
 /**
  * Flags that kube-apiserver does not have: Keelson's own flags, and the flags of

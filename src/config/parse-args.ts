@@ -3,7 +3,7 @@
  * later.
  */
 import { didYouMean } from '../lib/text/suggest.ts'
-import { type FlagName, flags, isFlagName } from './flags.ts'
+import { type FlagName, flags, flagsOf, isFlagName } from './flags.ts'
 
 /**
  * The values of each flag in the order given. The flags are in the order of their last occurrence.
@@ -86,7 +86,7 @@ export function parseArgs(
 const dashed = (name: string): string => `--${name}`
 
 function suggestionFor(name: string, ownFlags: readonly string[]): string[] {
-  const names = [...ownFlags, ...Object.keys(flags)]
+  const names: string[] = [...ownFlags, ...flagsOf().map(([flag]) => flag)]
   // limit: a name has only a few replacements, so the flags are searched only a few times.
   const known = replacements.get(name)?.find((one) => names.includes(one))
   const found =

@@ -51,6 +51,7 @@ export function buildServing(
       clientCaPem: joinPems(plane.authorities.pems),
       tlsMinVersion: config.tls.minVersion,
       tlsCiphers: config.tls.ciphers ?? undefined,
+      tlsCurves: config.tls.curves ?? undefined,
       servesHttp2: config.serving.servesHttp2,
       namedCertificates: config.serving.namedCertificates,
     },

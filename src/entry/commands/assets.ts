@@ -32,7 +32,7 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
       standIn: parts.standInCommand,
       version: parts.version,
       release,
-      serveHelp: printHelp(serveHelp()),
+      serveHelp: printHelp(serveHelp(release)),
       path: parts.env['PATH'] ?? '',
     })
     parts.print(`${folder}\n`)

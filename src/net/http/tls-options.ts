@@ -18,6 +18,8 @@ export type TlsChoice = Certificate & {
    * encryption are used.
    */
   readonly tlsCiphers?: string | undefined
+  /** Key exchange groups in OpenSSL's format. By default, OpenSSL chooses them. */
+  readonly tlsCurves?: string | undefined
   /** Whether the server offers HTTP/2. True by default. */
   readonly servesHttp2?: boolean
 }
@@ -69,6 +71,7 @@ export function secureContext({
   clientCaPem,
   tlsMinVersion = 'TLSv1.2',
   tlsCiphers,
+  tlsCurves,
 }: TlsChoice): SecureContextOptions {
   const isPair = new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
   if (!isPair) throw new Error('the private key does not match the certificate')
@@ -87,6 +90,7 @@ export function secureContext({
     secureOptions,
     sigalgs,
     ciphers,
+    ...(tlsCurves === undefined ? {} : { ecdhCurve: tlsCurves }),
   }
 }
 

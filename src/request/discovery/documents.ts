@@ -142,12 +142,12 @@ async function singleCheck(name: string, checks: readonly HealthCheck[]): Promis
 function version(
   request: ApiRequest,
   rest: readonly string[],
-  { gates: { release }, emulatedMinor }: DocumentsOptions,
+  { gates: { release, minCompatibility }, emulatedMinor }: DocumentsOptions,
 ): ApiResponse {
   if (rest.length > 0) throw noSuchResource()
   requireGet(request)
   requireType(request, jsonType)
-  return indented(versionDocument(release, emulatedMinor))
+  return indented(versionDocument(release, emulatedMinor, minCompatibility))
 }
 
 type ListDocumentOptions = Pick<DocumentsOptions, 'registry' | 'serverAddress' | 'gates'> & {

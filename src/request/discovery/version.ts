@@ -1,10 +1,17 @@
 /**
  * The document of /version. Clients use gitVersion to determine which features the server supports.
  */
-import { gitVersionOf, oldestMinor } from '../../api/releases.ts'
+import { gitVersionOf, minCompatibilityOf } from '../../api/releases.ts'
 
-/** Returns the document of a release. `emulated` is the minor version whose APIs are served. */
-export function versionDocument(release: number, emulated = release) {
+/**
+ * Returns the document of a release. `emulated` is the minor version whose APIs are served, and
+ * `minCompatibility` the one that all servers have at least.
+ */
+export function versionDocument(
+  release: number,
+  emulated = release,
+  minCompatibility = minCompatibilityOf(release, emulated),
+) {
   const major = '1'
   return {
     major,
@@ -12,7 +19,7 @@ export function versionDocument(release: number, emulated = release) {
     emulationMajor: major,
     emulationMinor: `${emulated}`,
     minCompatibilityMajor: major,
-    minCompatibilityMinor: `${Math.max(oldestMinor, emulated - 1)}`,
+    minCompatibilityMinor: `${minCompatibility}`,
     gitVersion: gitVersionOf(release),
     gitCommit: '',
     gitTreeState: 'clean',

@@ -1,0 +1,57 @@
+/**
+ * Flags that kube-apiserver has only since a release after 1.33, and defaults that changed since
+ * then. Read from the published modules of each release.
+ */
+import type { Flag } from './flag.ts'
+
+const generic = 'Generic'
+const misc = 'Misc'
+const everywhere = 'every server runs the controller of coordinated leader election'
+
+export const laterFlags = {
+  'coordinated-leadership-lease-duration': {
+    section: misc,
+    type: 'duration',
+    default: '15s',
+    since: 34,
+    help: 'Duration of the Lease of the server that runs the controller of coordinated leader election.',
+    unused: everywhere,
+  },
+  'coordinated-leadership-renew-deadline': {
+    section: misc,
+    type: 'duration',
+    default: '10s',
+    since: 34,
+    help: 'Time after which the server that runs the controller of coordinated leader election stops if it cannot renew its Lease.',
+    unused: everywhere,
+  },
+  'coordinated-leadership-retry-period': {
+    section: misc,
+    type: 'duration',
+    default: '2s',
+    since: 34,
+    help: 'Interval at which servers try to get or renew the Lease of coordinated leader election.',
+    unused: everywhere,
+  },
+  'min-compatibility-version': {
+    section: generic,
+    type: 'list',
+    since: 35,
+    help: 'Oldest Kubernetes version of the servers that use the same database, such as 1.34 or kube=1.34. New CEL expressions can use only the libraries of this version. Default: the version before --emulated-version.',
+  },
+  'tls-curve-preferences': {
+    section: 'Secure serving',
+    type: 'list',
+    since: 36,
+    help: 'Key exchange mechanisms of TLS that clients can use, as numbers of the IANA registry of TLS supported groups, such as 29 for X25519. Default: the groups that OpenSSL enables.',
+  },
+} as const satisfies { readonly [name: string]: Flag }
+
+/** Defaults that changed after 1.33, with the first release that has each. */
+export const laterDefaults: ReadonlyMap<
+  string,
+  { readonly since: number; readonly value: string }
+> = new Map([
+  ['audit-log-maxage', { since: 36, value: '366' }],
+  ['audit-log-maxbackup', { since: 36, value: '100' }],
+])
