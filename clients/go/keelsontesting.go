@@ -35,7 +35,8 @@ const (
 // Options configures Start. The zero value is valid.
 type Options struct {
 	// Command runs Keelson. If it is empty, the environment variable KEELSON contains the command.
-	// If the variable is also empty, the command is "npx keelson".
+	// If the variable is also empty, the command is "npx --no-install keelson", which runs the npm
+	// package that is installed in the project.
 	Command []string
 	// Kubernetes is the Kubernetes release of the server, such as "1.33" or "latest". If it is empty,
 	// the server has the default release.

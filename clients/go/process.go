@@ -85,7 +85,7 @@ func argumentsOf(options Options) []string {
 		command = strings.Fields(os.Getenv("KEELSON"))
 	}
 	if len(command) == 0 {
-		command = []string{"npx", "keelson"}
+		command = []string{"npx", "--no-install", "keelson"}
 	}
 	arguments := append(append([]string{}, command...), "serve", "--testing")
 	if options.Kubernetes != "" {

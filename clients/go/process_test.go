@@ -32,6 +32,11 @@ func TestArguments(t *testing.T) {
 			t.Errorf("got %q, wanted %q", got, one.want)
 		}
 	}
+	t.Setenv("KEELSON", "")
+	want := "npx --no-install keelson serve --testing"
+	if got := strings.Join(argumentsOf(Options{}), " "); got != want {
+		t.Errorf("got %q, wanted %q", got, want)
+	}
 }
 
 func TestFailedStartLeavesNoProcess(t *testing.T) {

@@ -42,7 +42,7 @@ def start_cluster(
     ``controllers`` are the names of the controllers to run. By default, all run; an empty list runs
     none. ``now`` is the time at which the clock starts. ``flags`` are further flags of ``keelson
     serve``. ``command`` runs Keelson. By default, it is the environment variable ``KEELSON``, or
-    ``npx keelson``.
+    ``npx --no-install keelson``, which runs the npm package that is installed in the project.
     """
     arguments = list(flags)
     if kubernetes is not None:

@@ -27,7 +27,7 @@ class Process:
     """A running child. Closing its standard input ends it, so it also ends with this process."""
 
     def __init__(self, command: Optional[str], arguments: Sequence[str]) -> None:
-        run = shlex.split(command or os.environ.get("KEELSON") or "npx keelson")
+        run = shlex.split(command or os.environ.get("KEELSON") or "npx --no-install keelson")
         full = [*run, "serve", "--testing", *arguments]
         try:
             self._child = subprocess.Popen(

@@ -46,6 +46,11 @@ class ProcessTest(unittest.TestCase):
         with self.assertRaisesRegex(KeelsonError, "no-such-program cannot be run"):
             start_cluster(command="no-such-program")
 
+    def test_the_default_command_downloads_nothing(self):
+        with mock.patch.dict(os.environ, {"KEELSON": ""}), mock.patch("subprocess.Popen") as popen:
+            _process.Process(None, [])
+        self.assertEqual(popen.call_args.args[0][:3], ["npx", "--no-install", "keelson"])
+
     def test_a_child_that_does_not_end_is_killed(self):
         process = _process.Process(script("import time; time.sleep(600)"), [])
         process.end(0.1)
