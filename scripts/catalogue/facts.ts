@@ -116,6 +116,10 @@ const moduleFolders = (staging: readonly string[], version?: string): readonly M
 export const folderOf = (name: string, version?: string): string =>
   download([`k8s.io/${name}${suffix('0', version)}`])[0]?.Dir ?? ''
 
+/** Downloads k8s.io/kubernetes, and returns its folder. */
+export const sourceOf = (version?: string): string =>
+  download([`k8s.io/kubernetes${suffix('1', version)}`])[0]?.Dir ?? ''
+
 /** Returns the part of a module's name that selects its version, such as `@v0.34.4`. */
 const suffix = (major: string, version: string | undefined): string =>
   version === undefined ? '' : `@v${major}${version.replace(/^1/, '')}`

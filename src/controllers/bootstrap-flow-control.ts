@@ -77,6 +77,8 @@ const election = ['get', 'create', 'update']
 type Row = {
   readonly name: string
   readonly precedence: number
+  /** The last release that has the flow schema. Without it, all later releases have it. */
+  readonly last?: number
   readonly level: string
   readonly by?: 'ByUser' | 'ByNamespace'
   readonly rules: readonly Fields[]
@@ -126,6 +128,7 @@ const rows: readonly Row[] = [
   {
     name: 'endpoint-controller',
     precedence: 150,
+    last: 33,
     level: 'workload-high',
     by: 'ByUser',
     rules: [
@@ -142,6 +145,7 @@ const rows: readonly Row[] = [
   {
     name: 'workload-leader-election',
     precedence: 200,
+    last: 33,
     level: 'leader-election',
     by: 'ByUser',
     rules: [
@@ -232,4 +236,8 @@ const rows: readonly Row[] = [
   },
 ]
 
-export const flowControlObjects: readonly RequiredObject[] = [...levels, ...rows.map(schema)]
+/** Returns the objects that a server of a release creates. */
+export const flowControlObjects = (release: number): readonly RequiredObject[] => [
+  ...levels,
+  ...rows.filter(({ last = release }) => release <= last).map(schema),
+]

@@ -60,14 +60,14 @@ export const keptObjects = (cluster: Cluster): readonly RequiredObject[] => [
 
 /** Objects of flow control, which are reset if a user changes them. */
 export const keptFlows = (cluster: Cluster): readonly RequiredObject[] =>
-  served(cluster, flowControlObjects)
+  served(cluster, flowControlObjects(cluster.registry.release))
 
 /** Objects that are created after the server is ready. */
 export const otherObjects = (cluster: Cluster): readonly RequiredObject[] =>
   served(cluster, [
     kubernetesService(cluster),
     ...priorityClasses,
-    ...flowControlObjects,
+    ...flowControlObjects(cluster.registry.release),
     trackingConfigMap(cluster.now.slice(0, 10)),
     ...apiServices(cluster.registry),
   ])

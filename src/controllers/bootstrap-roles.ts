@@ -42,7 +42,7 @@ export async function ensureRoles(
   { handle, gates, createAll }: BootstrapRolesOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const policy = readPolicy(bootstrapPolicy, (gate) => gates.isOn(gate))
+  const policy = readPolicy(bootstrapPolicy, gates)
   const caller = { handle, signal }
   const isNew = createAll !== undefined && (await isNewCluster(caller, policy))
   if (!isNew) await inheritPublicInfo(caller)

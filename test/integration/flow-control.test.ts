@@ -281,7 +281,7 @@ const handle: Handler = async ({ method, path, query, body, headers }) => {
 }
 
 const keep = (): Promise<void> =>
-  keepFlowControl(handle, flowControlObjects, new AbortController().signal)
+  keepFlowControl(handle, flowControlObjects(33), new AbortController().signal)
 
 async function read(path: string): Promise<KubeObject> {
   const { text } = await client.call({ path: `${flow}/${path}` })

@@ -138,6 +138,25 @@ test('since 1.35, the error of a rule that is false contains the value', async (
   }
 })
 
+test('each server creates the roles and flow schemas of its release', async () => {
+  const schemas = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/endpoint-controller'
+  const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/system:monitoring'
+  const seen = new Map<number, readonly [number, boolean]>()
+  for (const release of [33, 34]) {
+    const cluster = clusters.get(release) ?? assert.fail()
+    const { status } = await cluster.request({ path: schemas })
+    const rules = JSON.stringify(fieldsOf(await get(release, role))['rules'])
+    seen.set(release, [status, rules.includes('nodes/metrics')])
+  }
+  assert.deepEqual(
+    seen,
+    new Map([
+      [33, [200, false]],
+      [34, [404, true]],
+    ]),
+  )
+})
+
 test('without the environment variable, a release that is not finished is refused', async () => {
   delete process.env[UNFINISHED]
   await assert.rejects(

@@ -5,6 +5,7 @@
  */
 import type { RequestInfo } from '../../../src/api/context.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../src/api/object.ts'
+import { defaultMinor } from '../../../src/api/releases.ts'
 import type { User } from '../../../src/api/user.ts'
 import { flowControlObjects } from '../../../src/controllers/bootstrap-flow-control.ts'
 import {
@@ -61,7 +62,7 @@ function createFlows(): FlowControl {
     countObjects: () => 10_000,
     requestTimeoutMs: 60_000,
   })
-  for (const { object } of flowControlObjects) {
+  for (const { object } of flowControlObjects(defaultMinor)) {
     const name = textOf(fieldsOf(object['metadata'])['name'])
     const read: KubeObject = {
       ...object,

@@ -1,7 +1,6 @@
 /**
- * The roles and bindings that every new cluster has, as in Kubernetes v1.33. Written by
- * scripts/bootstrap-policy.ts and parsed by read-policy.ts, which adds what all of them have in
- * common.
+ * The roles and bindings that every new cluster has. scripts/roles.ts compares them with those of
+ * each release. read-policy.ts parses them, and adds what all of them have in common.
  *
  *    ClusterRole name, Role namespace/name   begins a role, which the indented lines describe
  *      label key=value                       a label of the role
@@ -10,8 +9,9 @@
  *      verbs | paths                         a rule for paths
  *    ClusterRoleBinding name = Kind/role: Kind/subject …
  *                                            a binding; ServiceAccount/namespace/name is an account
- *    … ? Gate,!Other                         the line applies only if Gate is on and Other is off;
- *                                            on the first line of an object, for the whole object
+ *    … ? Gate,!Other,34-36                   the line applies only if Gate is on, Other is off, and
+ *                                            the release is 1.34 to 1.36; on the first line of an
+ *                                            object, for the whole object
  */
 export const bootstrapPolicy = `
 ClusterRole admin
@@ -32,8 +32,10 @@ ClusterRole system:aggregate-to-edit
   impersonate | - | serviceaccounts
   create,delete,deletecollection,patch,update | - | pods,pods/attach,pods/exec,pods/portforward,pods/proxy
   create | - | pods/eviction
-  create,delete,deletecollection,patch,update | - | configmaps,events,persistentvolumeclaims,replicationcontrollers,replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy
+  create,delete,deletecollection,patch,update | - | configmaps,events,persistentvolumeclaims,replicationcontrollers,replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy ? -34
+  create,delete,deletecollection,patch,update | - | configmaps,persistentvolumeclaims,replicationcontrollers,replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy ? 35-
   create | - | serviceaccounts/token
+  create,delete,deletecollection,patch,update | -,events.k8s.io | events ? 35-
   create,delete,deletecollection,patch,update | apps | daemonsets,deployments,deployments/rollback,deployments/scale,replicasets,replicasets/scale,statefulsets,statefulsets/scale
   create,delete,deletecollection,patch,update | autoscaling | horizontalpodautoscalers
   create,delete,deletecollection,patch,update | batch | cronjobs,jobs
@@ -42,11 +44,16 @@ ClusterRole system:aggregate-to-edit
   create,delete,deletecollection,patch,update | networking.k8s.io | ingresses,networkpolicies
   create,delete,deletecollection,get,list,patch,update,watch | coordination.k8s.io | leases
   create,delete,deletecollection,patch,update | resource.k8s.io | resourceclaims,resourceclaimtemplates ? DynamicResourceAllocation
+  create,delete,deletecollection,patch,update | scheduling.k8s.io | podgroups,workloads ? 36-,GenericWorkload
+  create,delete,deletecollection,patch,update | scheduling.k8s.io | compositepodgroups ? CompositePodGroup
+  create,delete,deletecollection,patch,update | lifecycle.k8s.io | evictionrequests ? EvictionRequestAPI
 ClusterRole system:aggregate-to-view
   label rbac.authorization.k8s.io/aggregate-to-view=true
   get,list,watch | - | configmaps,endpoints,persistentvolumeclaims,persistentvolumeclaims/status,pods,replicationcontrollers,replicationcontrollers/scale,serviceaccounts,services,services/status
-  get,list,watch | - | bindings,events,limitranges,namespaces/status,pods/log,pods/status,replicationcontrollers/status,resourcequotas,resourcequotas/status
+  get,list,watch | - | bindings,events,limitranges,namespaces/status,pods/log,pods/status,replicationcontrollers/status,resourcequotas,resourcequotas/status ? -34
+  get,list,watch | - | bindings,limitranges,namespaces/status,pods/log,pods/status,replicationcontrollers/status,resourcequotas,resourcequotas/status ? 35-
   get,list,watch | - | namespaces
+  get,list,watch | -,events.k8s.io | events ? 35-
   get,list,watch | discovery.k8s.io | endpointslices
   get,list,watch | apps | controllerrevisions,daemonsets,daemonsets/status,deployments,deployments/scale,deployments/status,replicasets,replicasets/scale,replicasets/status,statefulsets,statefulsets/scale,statefulsets/status
   get,list,watch | autoscaling | horizontalpodautoscalers,horizontalpodautoscalers/status
@@ -55,6 +62,9 @@ ClusterRole system:aggregate-to-view
   get,list,watch | policy | poddisruptionbudgets,poddisruptionbudgets/status
   get,list,watch | networking.k8s.io | ingresses,ingresses/status,networkpolicies
   get,list,watch | resource.k8s.io | resourceclaims,resourceclaims/status,resourceclaimtemplates ? DynamicResourceAllocation
+  get,list,watch | scheduling.k8s.io | podgroups,podgroups/status,workloads ? 36-,GenericWorkload
+  get,list,watch | scheduling.k8s.io | compositepodgroups,compositepodgroups/status ? CompositePodGroup
+  get,list,watch | lifecycle.k8s.io | evictionrequests,evictions ? EvictionRequestAPI
 ClusterRole system:auth-delegator
   create | authentication.k8s.io | tokenreviews
   create | authorization.k8s.io | subjectaccessreviews
@@ -150,7 +160,7 @@ ClusterRole system:controller:expand-controller
   patch,update | - | persistentvolumeclaims/status
   get,list,watch | - | persistentvolumeclaims
   create,patch,update | -,events.k8s.io | events
-  get | - | services
+  get | - | services ? -35
 ClusterRole system:controller:generic-garbage-collector
   delete,get,list,patch,update,watch | * | *
   create,patch,update | -,events.k8s.io | events
@@ -169,6 +179,8 @@ ClusterRole system:controller:job-controller
   update | batch | jobs/finalizers
   create,delete,list,patch,watch | - | pods
   create,patch,update | -,events.k8s.io | events
+  create,get,list,watch | scheduling.k8s.io | podgroups,workloads ? 36-36,WorkloadWithJob
+  create,get,list,patch,update,watch | scheduling.k8s.io | podgroups,workloads ? 37-,WorkloadWithJob
 ClusterRole system:controller:legacy-service-account-token-cleaner
   get | - | configmaps | kube-apiserver-legacy-service-account-token-tracking
   delete,patch | - | secrets
@@ -181,6 +193,7 @@ ClusterRole system:controller:node-controller
   patch,update | - | nodes/status
   patch,update | - | pods/status
   delete,get,list,watch | - | pods
+  get,list,watch | coordination.k8s.io | leases ? 37-
   create,patch,update | -,events.k8s.io | events
 ClusterRole system:controller:persistent-volume-binder
   create,delete,get,list,update,watch | - | persistentvolumes
@@ -192,7 +205,7 @@ ClusterRole system:controller:persistent-volume-binder
   list,watch | - | nodes
   create,patch,update | -,events.k8s.io | events
   watch | - | events
-  get | - | services
+  get | - | services ? -35
 ClusterRole system:controller:pod-garbage-collector
   delete,list,watch | - | pods
   get,list,watch | - | nodes
@@ -202,6 +215,7 @@ ClusterRole system:controller:pv-protection-controller
   create,patch,update | -,events.k8s.io | events
 ClusterRole system:controller:pvc-protection-controller
   get,list,update,watch | - | persistentvolumeclaims
+  update | - | persistentvolumeclaims/status ? 36-
   get,list,watch | - | pods
   create,patch,update | -,events.k8s.io | events
 ClusterRole system:controller:replicaset-controller
@@ -255,9 +269,10 @@ ClusterRole system:controller:statefulset-controller
   create,delete,get,patch,update | - | pods
   create,delete,get,list,patch,update,watch | apps | controllerrevisions
   create,get,list,watch | - | persistentvolumeclaims
-  create,patch,update | -,events.k8s.io | events
+  create,patch,update | -,events.k8s.io | events ? -34
   delete,update | - | persistentvolumeclaims
   update | - | pods/finalizers
+  create,patch,update | -,events.k8s.io | events ? 35-
 ClusterRole system:controller:ttl-after-finished-controller
   delete,get,list,watch | batch | jobs
   create,patch,update | -,events.k8s.io | events
@@ -313,18 +328,33 @@ ClusterRole system:kube-scheduler
   get,list,watch | resource.k8s.io | deviceclasses ? DynamicResourceAllocation
   get,list,patch,update,watch | resource.k8s.io | resourceclaims ? DynamicResourceAllocation
   get,list,patch,update,watch | resource.k8s.io | resourceclaims/status ? DynamicResourceAllocation
-  get,list,patch,update,watch | - | pods/finalizers ? DynamicResourceAllocation
+  get,list,patch,update,watch | - | pods/finalizers ? -33,DynamicResourceAllocation
+  update | - | pods/finalizers ? 34-,DynamicResourceAllocation
   get,list,watch | resource.k8s.io | resourceslices ? DynamicResourceAllocation
-  get,list,watch | resource.k8s.io | devicetaintrules ? DynamicResourceAllocation
+  get,list,watch | resource.k8s.io | devicetaintrules ? -33,DynamicResourceAllocation
+  create,delete | resource.k8s.io | resourceclaims ? DRAExtendedResource
+  get,list,watch | resource.k8s.io | devicetaintrules ? 34-34,DynamicResourceAllocation,DRADeviceTaints
+  get,list,watch | resource.k8s.io | devicetaintrules ? 35-,DynamicResourceAllocation,DRADeviceTaintRules
+  patch,update | resource.k8s.io | resourceclaims/binding ? DynamicResourceAllocation,DRAResourceClaimGranularStatusAuthorization
+  get,list,watch | scheduling.k8s.io | workloads ? 35-35,GenericWorkload
+  get,list,watch | scheduling.k8s.io | podgroups ? 36-,GenericWorkload
+  patch,update | scheduling.k8s.io | podgroups/status ? 36-,GenericWorkload
+  get,list,watch | scheduling.k8s.io | compositepodgroups ? CompositePodGroup
+  patch,update | scheduling.k8s.io | compositepodgroups/status ? CompositePodGroup
 ClusterRole system:kubelet-api-admin
   get,list,watch | - | nodes
   proxy | - | nodes
   * | - | nodes/log,nodes/metrics,nodes/proxy,nodes/stats
   * | - | nodes/configz,nodes/healthz,nodes/pods ? KubeletFineGrainedAuthz
 ClusterRole system:monitoring
-  get | /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*
-  get | /flagz ? ComponentFlagz
-  get | /statusz ? ComponentStatusz
+  get | /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/* ? -35
+  get | /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/* ? 36-,!ComponentFlagz,!ComponentStatusz
+  get | /flagz,/healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/* ? 36-,ComponentFlagz,!ComponentStatusz
+  get | /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*,/statusz ? 36-,!ComponentFlagz,ComponentStatusz
+  get | /flagz,/healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*,/statusz ? 36-,ComponentFlagz,ComponentStatusz
+  get | - | nodes/metrics ? 34-
+  get | /flagz ? -35,ComponentFlagz
+  get | /statusz ? -35,ComponentStatusz
 ClusterRole system:node
   create | authentication.k8s.io | tokenreviews
   create | authorization.k8s.io | localsubjectaccessreviews,subjectaccessreviews
@@ -332,7 +362,8 @@ ClusterRole system:node
   create,get,list,watch | - | nodes
   patch,update | - | nodes/status
   patch,update | - | nodes
-  create,patch,update | - | events
+  create,patch,update | - | events ? -34
+  create,patch,update | -,events.k8s.io | events ? 35-
   get,list,watch | - | pods
   create,delete | - | pods
   patch,update | - | pods/status
@@ -347,11 +378,13 @@ ClusterRole system:node
   get,patch,update | - | persistentvolumeclaims/status
   get,list,watch | storage.k8s.io | csidrivers
   create,delete,get,patch,update | storage.k8s.io | csinodes
+  get,patch,update | storage.k8s.io | csinodes/status ? 37-,CSIVolumeHealth
   get,list,watch | node.k8s.io | runtimeclasses
-  get,list,watch | certificates.k8s.io | clustertrustbundles ? ClusterTrustBundle
   get | resource.k8s.io | resourceclaims ? DynamicResourceAllocation
   deletecollection | resource.k8s.io | resourceslices ? DynamicResourceAllocation
+  get,list,watch | certificates.k8s.io | clustertrustbundles ? ClusterTrustBundle
   get | - | serviceaccounts ? KubeletServiceAccountTokenForCredentialProviders
+  create,get,list,watch | certificates.k8s.io | podcertificaterequests ? PodCertificateRequest
 ClusterRole system:node-bootstrapper
   create,get,list,watch | certificates.k8s.io | certificatesigningrequests
 ClusterRole system:node-problem-detector
@@ -388,14 +421,19 @@ ClusterRole system:controller:resource-claim-controller ? DynamicResourceAllocat
   patch,update | resource.k8s.io | resourceclaims,resourceclaims/status ? DynamicResourceAllocation
   patch,update | - | pods/status ? DynamicResourceAllocation
   create,patch,update | -,events.k8s.io | events ? DynamicResourceAllocation
+  get,list,watch | scheduling.k8s.io | podgroups ? DynamicResourceAllocation,DRAWorkloadResourceClaims
+  patch,update | scheduling.k8s.io | podgroups/status ? DynamicResourceAllocation,DRAWorkloadResourceClaims
+  patch,update | resource.k8s.io | resourceclaims/binding ? DynamicResourceAllocation,DRAResourceClaimGranularStatusAuthorization
 ClusterRole system:controller:device-taint-eviction-controller ? DynamicResourceAllocation,DRADeviceTaints
   delete,get,list,watch | - | pods ? DynamicResourceAllocation,DRADeviceTaints
   patch,update | - | pods/status ? DynamicResourceAllocation,DRADeviceTaints
   get,list,watch | resource.k8s.io | resourceclaims ? DynamicResourceAllocation,DRADeviceTaints
   get,list,watch | resource.k8s.io | resourceslices ? DynamicResourceAllocation,DRADeviceTaints
   get,list,watch | resource.k8s.io | deviceclasses ? DynamicResourceAllocation,DRADeviceTaints
-  get,list,watch | resource.k8s.io | devicetaintrules ? DynamicResourceAllocation,DRADeviceTaints
+  get,list,watch | resource.k8s.io | devicetaintrules ? -34,DynamicResourceAllocation,DRADeviceTaints
   create,patch,update | -,events.k8s.io | events ? DynamicResourceAllocation,DRADeviceTaints
+  patch,update | resource.k8s.io | devicetaintrules/status ? DynamicResourceAllocation,DRADeviceTaints,DRADeviceTaintRules
+  get,list,watch | resource.k8s.io | devicetaintrules ? DynamicResourceAllocation,DRADeviceTaints,DRADeviceTaintRules
 ClusterRole system:controller:volumeattributesclass-protection-controller ? VolumeAttributesClass
   get,list,watch | - | persistentvolumeclaims ? VolumeAttributesClass
   get,list,watch | - | persistentvolumes ? VolumeAttributesClass
@@ -408,8 +446,24 @@ ClusterRole system:controller:kube-apiserver-serving-clustertrustbundle-publishe
   create,delete,list,update,watch | certificates.k8s.io | clustertrustbundles ? ClusterTrustBundle
   create,patch,update | -,events.k8s.io | events ? ClusterTrustBundle
 ClusterRole system:controller:storage-version-migrator-controller ? StorageVersionMigrator
-  create,list,patch,watch | * | * ? StorageVersionMigrator
+  create,list,patch,watch | * | * ? -34,StorageVersionMigrator
+  create,list,patch | * | * ? 35-36,StorageVersionMigrator
+  list,patch | * | * ? 37-,StorageVersionMigrator
+  get | apiextensions.k8s.io | customresourcedefinitions ? 36-,StorageVersionMigrator
+  patch | apiextensions.k8s.io | customresourcedefinitions/status ? 36-,StorageVersionMigrator
   update | storagemigration.k8s.io | storageversionmigrations/status ? StorageVersionMigrator
+ClusterRole system:controller:podcertificaterequestcleaner ? PodCertificateRequest
+  delete,get,list,watch | certificates.k8s.io | podcertificaterequests ? PodCertificateRequest
+ClusterRole system:controller:podgroup-protection-controller ? 36-,GenericWorkload
+  get,list,update,watch | scheduling.k8s.io | podgroups ? 36-,GenericWorkload
+  get,list,watch | - | pods ? 36-,GenericWorkload
+ClusterRole system:controller:resourcepoolstatusrequest-controller ? DRAResourcePoolStatus
+  delete,get,list,watch | resource.k8s.io | resourcepoolstatusrequests ? DRAResourcePoolStatus
+  patch,update | resource.k8s.io | resourcepoolstatusrequests/status ? DRAResourcePoolStatus
+  get,list,watch | resource.k8s.io | resourceslices ? DRAResourcePoolStatus
+  get,list,watch | resource.k8s.io | resourceclaims ? DRAResourcePoolStatus
+  get,list,watch | resource.k8s.io | devicetaintrules ? 37-,DRAResourcePoolStatus
+  create,patch,update | -,events.k8s.io | events ? DRAResourcePoolStatus
 Role kube-public/system:controller:bootstrap-signer
   get,list,watch | - | configmaps
   update | - | configmaps | cluster-info
@@ -417,13 +471,13 @@ Role kube-public/system:controller:bootstrap-signer
 Role kube-system/extension-apiserver-authentication-reader
   get,list,watch | - | configmaps | extension-apiserver-authentication
 Role kube-system/system::leader-locking-kube-controller-manager
-  watch | - | configmaps
-  get,update | - | configmaps | kube-controller-manager
+  watch | - | configmaps ? -34
+  get,update | - | configmaps | kube-controller-manager ? -34
   create,get,list,update,watch | coordination.k8s.io | leases
   create,get,list,update,watch | coordination.k8s.io | leasecandidates
 Role kube-system/system::leader-locking-kube-scheduler
-  watch | - | configmaps
-  get,update | - | configmaps | kube-scheduler
+  watch | - | configmaps ? -34
+  get,update | - | configmaps | kube-scheduler ? -34
   create,get,list,update,watch | coordination.k8s.io | leases
   create,get,list,update,watch | coordination.k8s.io | leasecandidates
 Role kube-system/system:controller:bootstrap-signer
@@ -486,6 +540,9 @@ ClusterRoleBinding system:controller:volumeattributesclass-protection-controller
 ClusterRoleBinding system:cluster-trust-bundle-discovery = ClusterRole/system:cluster-trust-bundle-discovery: Group/system:serviceaccounts ? ClusterTrustBundle
 ClusterRoleBinding system:controller:kube-apiserver-serving-clustertrustbundle-publisher = ClusterRole/system:controller:kube-apiserver-serving-clustertrustbundle-publisher: ServiceAccount/kube-system/kube-apiserver-serving-clustertrustbundle-publisher ? ClusterTrustBundle
 ClusterRoleBinding system:controller:storage-version-migrator-controller = ClusterRole/system:controller:storage-version-migrator-controller: ServiceAccount/kube-system/storage-version-migrator-controller ? StorageVersionMigrator
+ClusterRoleBinding system:controller:podcertificaterequestcleaner = ClusterRole/system:controller:podcertificaterequestcleaner: ServiceAccount/kube-system/podcertificaterequestcleaner ? PodCertificateRequest
+ClusterRoleBinding system:controller:podgroup-protection-controller = ClusterRole/system:controller:podgroup-protection-controller: ServiceAccount/kube-system/podgroup-protection-controller ? 36-,GenericWorkload
+ClusterRoleBinding system:controller:resourcepoolstatusrequest-controller = ClusterRole/system:controller:resourcepoolstatusrequest-controller: ServiceAccount/kube-system/resourcepoolstatusrequest-controller ? DRAResourcePoolStatus
 RoleBinding kube-public/system:controller:bootstrap-signer = Role/system:controller:bootstrap-signer: ServiceAccount/kube-system/bootstrap-signer
 RoleBinding kube-system/system::extension-apiserver-authentication-reader = Role/extension-apiserver-authentication-reader: User/system:kube-controller-manager User/system:kube-scheduler
 RoleBinding kube-system/system::leader-locking-kube-controller-manager = Role/system::leader-locking-kube-controller-manager: User/system:kube-controller-manager ServiceAccount/kube-system/kube-controller-manager ServiceAccount/kube-system/leader-election-controller

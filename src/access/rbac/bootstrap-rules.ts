@@ -8,8 +8,8 @@ import { readRules } from './read-objects.ts'
 import { readPolicy } from './read-policy.ts'
 import type { Rule } from './rule.ts'
 
-export function bootstrapRules(name: string, { isOn }: Gates): readonly Rule[] {
-  const roles = readPolicy(bootstrapPolicy, isOn).filter(
+export function bootstrapRules(name: string, gates: Gates): readonly Rule[] {
+  const roles = readPolicy(bootstrapPolicy, gates).filter(
     ({ resource }) => resource === 'clusterroles',
   )
   return readRules(roles.find(({ object }) => object.metadata.name === name)?.object['rules'])

@@ -21,10 +21,12 @@ RoleBinding n/c = Role/c: User/u
 `
 
 const read = (...gates: readonly string[]): KubeObject[] =>
-  readPolicy(text, (gate) => gates.includes(gate)).map(({ resource, object }) => ({
-    ...object,
-    resource,
-  }))
+  readPolicy(text, { release: 33, isOn: (gate) => gates.includes(gate) }).map(
+    ({ resource, object }) => ({
+      ...object,
+      resource,
+    }),
+  )
 
 test('objects and rules that depend on a feature gate are in the bootstrap policy only if the gate is enabled', () => {
   const names = (...gates: readonly string[]): string[] =>
@@ -73,7 +75,7 @@ test('the labels, selectors and subjects in the text of the bootstrap policy are
  * of a Service to another namespace.
  */
 test('the aggregated roles edit and admin do not grant write access to endpoints', () => {
-  const policy = readPolicy(bootstrapPolicy, defaultGates.isOn)
+  const policy = readPolicy(bootstrapPolicy, defaultGates)
   for (const name of ['system:aggregate-to-edit', 'system:aggregate-to-admin']) {
     const role = policy.find(({ object }) => object.metadata.name === name)
     const rules = itemsOf(role?.object['rules'])
@@ -86,4 +88,23 @@ test('the aggregated roles edit and admin do not grant write access to endpoints
       assert.deepEqual(writes ? ofEndpoints : [], [], name)
     }
   }
+})
+
+test('lines can depend on the release', () => {
+  const ranges = `
+ClusterRole a
+  get | - | first ? -34
+  get | - | middle ? 34-35
+  get | - | last ? 35-
+ClusterRole b ? 36-
+`
+  const shown = [33, 34, 35, 36].map((release) =>
+    readPolicy(ranges, { release, isOn: () => false }).map(({ object }) =>
+      [
+        textOf(object.metadata.name),
+        ...itemsOf(object['rules']).flatMap(({ resources }) => textsOf(resources)),
+      ].join(' '),
+    ),
+  )
+  assert.deepEqual(shown, [['a first'], ['a first middle'], ['a middle last'], ['a last', 'b']])
 })

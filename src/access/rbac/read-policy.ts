@@ -1,4 +1,5 @@
 /** Parses the text of bootstrap-policy.ts into objects. */
+import type { Gates } from '../../api/gates.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { rbacGroup } from './role.ts'
 
@@ -6,14 +7,14 @@ export type PolicyObject = { readonly resource: string; readonly object: KubeObj
 
 /**
  * Returns the roles and then the bindings, in the order in which they appear in the text. Lines
- * that depend on disabled feature gates are omitted.
+ * that depend on disabled feature gates or on another release are omitted.
  */
-export function readPolicy(text: string, isOn: (gate: string) => boolean): PolicyObject[] {
+export function readPolicy(text: string, gates: Gates): PolicyObject[] {
   const paragraphs: string[][] = []
   for (const line of text.split('\n')) {
     if (line === '') continue
-    const [content = '', gates = ''] = line.split(' ? ')
-    const isThere = isMet(gates, isOn)
+    const [content = '', conditions = ''] = line.split(' ? ')
+    const isThere = isMet(conditions, gates)
     if (!line.startsWith(' ')) paragraphs.push(isThere ? [content] : [])
     else if (isThere && paragraphs.at(-1)?.length !== 0) paragraphs.at(-1)?.push(content.trim())
   }
@@ -35,10 +36,17 @@ export function readPolicy(text: string, isOn: (gate: string) => boolean): Polic
     })
 }
 
-/** Whether a condition such as `Gate,!Other` is met: `Gate` is on and `Other` is off. */
-const isMet = (gates: string, isOn: (gate: string) => boolean): boolean =>
-  gates === '' ||
-  gates.split(',').every((gate) => (gate.startsWith('!') ? !isOn(gate.slice(1)) : isOn(gate)))
+/**
+ * Whether conditions such as `Gate,!Other,34-36` are met: `Gate` is on, `Other` is off, and the
+ * release is between 34 and 36. A range without a first or last release is not limited there.
+ */
+const isMet = (conditions: string, { release, isOn }: Gates): boolean =>
+  conditions === '' ||
+  conditions.split(',').every((condition) => {
+    const [, first, last] = /^(\d*)-(\d*)$/.exec(condition) ?? []
+    if (first !== undefined) return release >= Number(first) && release <= Number(last || Infinity)
+    return condition.startsWith('!') ? !isOn(condition.slice(1)) : isOn(condition)
+  })
 
 /**
  * Returns the key and value of a line such as `label key=value`. Returns an empty list if the line

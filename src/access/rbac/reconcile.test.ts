@@ -98,7 +98,7 @@ test('missing selectors are added to a default role, and removed if the role has
 })
 
 test('the whole bootstrap policy is parsed, and reconciling its objects with themselves changes nothing', async () => {
-  const policy = readPolicy(bootstrapPolicy, defaultGates.isOn)
+  const policy = readPolicy(bootstrapPolicy, defaultGates)
   const count = (resource: string): number =>
     policy.filter((one) => one.resource === resource).length
   assert.deepEqual(

@@ -7,6 +7,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { KubeObject } from '../../../src/api/object.ts'
+import { defaultMinor } from '../../../src/api/releases.ts'
 import { flowControlObjects } from '../../../src/controllers/bootstrap-flow-control.ts'
 import { FlowControl, type Seat } from '../../../src/request/flow/flow-control.ts'
 import { readSchema } from '../../../src/request/flow/flow-schema.ts'
@@ -37,7 +38,7 @@ const flows = new FlowControl({
   countObjects: () => OBJECTS,
   requestTimeoutMs: TIMEOUT_MS,
 })
-for (const { object: wanted } of flowControlObjects) {
+for (const { object: wanted } of flowControlObjects(defaultMinor)) {
   const object: KubeObject = JSON.parse(JSON.stringify(wanted))
   const { name = '' } = object.metadata
   if (object.kind === 'FlowSchema') flows.setSchema(name, readSchema(object))
