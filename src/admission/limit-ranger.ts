@@ -92,8 +92,8 @@ async function faultsOf(
 }
 
 /**
- * Whether LimitRanges apply to the request. They apply to writes that can change requests or
- * limits, unless the object is being deleted.
+ * Whether LimitRanges apply to the write. They apply if the write can change the resource requests
+ * or limits of an object, unless the object is being deleted.
  */
 function isLimited(attributes: Attributes): boolean {
   const { operation, oldObject } = attributes

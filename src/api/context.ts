@@ -271,7 +271,7 @@ export class RequestContext implements Work {
 
   /**
    * Aborts the signal because the deadline has passed, so that work that is still running stops
-   * now. The signal's own timer may not do this, because `end` releases it.
+   * now. The signal's own timer might not fire, because `end` releases the timer.
    */
   timeOut(): void {
     this.#signal ??= this.#createSignal()

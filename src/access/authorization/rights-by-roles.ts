@@ -18,7 +18,10 @@ import type { Rights } from './authorizer.ts'
 const ENTRIES_MAX = 400_000
 /** Maximum length of the rules in JSON, which is the maximum length of an object in a request. */
 const BYTES_MAX = 3 << 20
-/** Number of bytes that are counted for a visited binding. RESERVED_TIMES as many are reserved. */
+/**
+ * Number of bytes that are counted for a visited binding. The memory that is reserved for it is
+ * RESERVED_TIMES as large.
+ */
 const BINDING_BYTES = 10
 /**
  * Length in JSON of a rule without its list entries, and of a list entry without its characters.

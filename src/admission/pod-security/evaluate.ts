@@ -7,9 +7,8 @@ import * as profiles from './profiles.ts'
 import * as restricted from './restricted.ts'
 
 /**
- * A control: its name, the first minor version in which it applies, and its implementation. If a
- * later row of a table has the same name, its implementation replaces the earlier one from its
- * version on.
+ * A row in a table of controls: the name of a control, the first minor version in which the row
+ * applies, and the implementation. If several rows with the same name apply, the last one is used.
  */
 type Row = readonly [name: string, fromMinor: number, control: Control]
 

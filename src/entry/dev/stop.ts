@@ -83,7 +83,10 @@ function end(pid: number): void {
   }
 }
 
-/** Waits until the processes exit, because their records may be removed earlier. */
+/**
+ * Waits until the processes have exited. The removal of their records is not enough, because a
+ * server can remove its record before its process exits.
+ */
 async function gone(marks: ReadonlyMap<number, string>): Promise<void> {
   const left = (): number[] =>
     [...marks].flatMap(([pid, mark]) =>
