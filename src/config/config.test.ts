@@ -780,3 +780,18 @@ test('--min-compatibility-version is between the oldest version and --emulated-v
     assert.deepEqual(checked.kind === 'faults' ? checked.faults : [], [fault])
   }
 })
+
+const faultsOfRelease = (release: number, key: string) => {
+  const checked = checkNewest(`--kubernetes=1.${release}`, `--runtime-config=${key}=true`)
+  return checked.kind === 'faults' ? checked.faults : []
+}
+
+test('--runtime-config accepts the group versions of the release', () => {
+  const key = 'scheduling.k8s.io/v1alpha2'
+  assert.deepEqual(faultsOfRelease(36, key), [])
+  assert.deepEqual(faultsOfRelease(35, key), [`group version ${key} that has not been registered`])
+  assert.deepEqual(faultsOfRelease(35, 'resource.k8s.io/v1'), [])
+  assert.deepEqual(faultsOfRelease(36, 'lifecycle.k8s.io/v1alpha1'), [
+    'unknown api groups lifecycle.k8s.io',
+  ])
+})

@@ -9,9 +9,10 @@ import { type Emulation, introductionOf, noEmulation, versionIntroductionOf } fr
 /**
  * The API groups and all their versions in kube-apiserver's scheme. Stable versions are served by
  * default; other versions must be enabled by the flag. Some versions no longer contain any kinds,
- * so enabling them has no effect.
+ * so enabling them has no effect. A version that not all releases since 1.33 have is followed by
+ * its first and last release, such as `v1beta1@35-` or `v1alpha1@-33`.
  */
-const versionsOf: { readonly [group: string]: readonly string[] } = {
+const versionTable: { readonly [group: string]: readonly string[] } = {
   '': ['v1'],
   'admissionregistration.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
   'apiextensions.k8s.io': ['v1', 'v1beta1'],
@@ -19,7 +20,7 @@ const versionsOf: { readonly [group: string]: readonly string[] } = {
   apps: ['v1', 'v1beta2', 'v1beta1'],
   'authentication.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
   'authorization.k8s.io': ['v1', 'v1beta1'],
-  autoscaling: ['v1', 'v2', 'v2beta1', 'v2beta2'],
+  autoscaling: ['v1', 'v2', 'v2beta1@-35', 'v2beta2@-35'],
   batch: ['v1', 'v1beta1'],
   'certificates.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
   'coordination.k8s.io': ['v1', 'v1beta1', 'v1alpha2'],
@@ -28,17 +29,29 @@ const versionsOf: { readonly [group: string]: readonly string[] } = {
   extensions: ['v1beta1'],
   'flowcontrol.apiserver.k8s.io': ['v1', 'v1beta3', 'v1beta2', 'v1beta1'],
   'internal.apiserver.k8s.io': ['v1alpha1'],
-  'networking.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  'lifecycle.k8s.io': ['v1alpha1@37-'],
+  'networking.k8s.io': ['v1', 'v1beta1', 'v1alpha1@-33'],
   'node.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
   policy: ['v1', 'v1beta1'],
   'rbac.authorization.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
-  'resource.k8s.io': ['v1beta1', 'v1beta2', 'v1alpha3'],
-  'scheduling.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  'resource.k8s.io': ['v1@34-', 'v1beta1', 'v1beta2', 'v1alpha3'],
+  'scheduling.k8s.io': ['v1', 'v1beta1', 'v1alpha1@-35', 'v1alpha2@36-36', 'v1alpha3@37-'],
   'storage.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
-  'storagemigration.k8s.io': ['v1alpha1'],
+  'storagemigration.k8s.io': ['v1@37-', 'v1beta1@35-', 'v1alpha1@-34'],
 }
 
-const groupNames = Object.keys(versionsOf).filter((group) => group !== '')
+/** Returns the versions of a group in a release. A group without versions does not exist. */
+function versionsOf(group: string, release: number): readonly string[] {
+  const rows = Object.hasOwn(versionTable, group) ? versionTable[group] : undefined
+  return (rows ?? []).flatMap((row) => {
+    const [version = '', range = '-'] = row.split('@')
+    const [first = '', last = ''] = range.split('-')
+    return release >= Number(first) && release <= Number(last || Infinity) ? version : []
+  })
+}
+
+const groupNames = (release: number): string[] =>
+  Object.keys(versionTable).filter((group) => group !== '' && versionsOf(group, release).length > 0)
 
 const stageKeys = ['api/all', 'api/ga', 'api/beta', 'api/alpha', 'api/legacy'] as const
 
@@ -61,11 +74,11 @@ export function parseRuntimeConfig(
   const hints: string[] = []
   for (const entry of entries) {
     const [key = '', value = 'true'] = entry.split('=')
-    const fault = faultOf(key, value)
+    const fault = faultOf(key, value, emulation.release)
     if (fault === undefined) values.set(key, isTrue(value))
     else {
       faults.push(fault)
-      hints.push(...hintsFor(key))
+      hints.push(...hintsFor(key, emulation.release))
     }
   }
   if (values.get('api/all') === false && values.size === 1)
@@ -96,7 +109,7 @@ function isServedThen(
   if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
   // This version is also served if an older or less stable version of the resource is served,
   // unless that version is an alpha version.
-  const older = (versionsOf[resource.group] ?? []).filter((version) =>
+  const older = versionsOf(resource.group, emulation.release).filter((version) =>
     isLess(version, resource.version),
   )
   return older.some((version) => {
@@ -163,7 +176,7 @@ function stageOf(version: string): Stage {
   return version.includes('beta') ? 'beta' : 'ga'
 }
 
-function faultOf(key: string, value: string): string | undefined {
+function faultOf(key: string, value: string, release: number): string | undefined {
   if (value !== '' && parseGoBoolean(value) === undefined) {
     return `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
   }
@@ -171,8 +184,8 @@ function faultOf(key: string, value: string): string | undefined {
   const words = key.split('/')
   if (words.length > 3) return `runtime-config invalid key ${key}`
   const [group = '', version = '', plural] = words[0] === 'v1' ? ['', ...words] : words
-  const versions = Object.hasOwn(versionsOf, group) ? versionsOf[group] : undefined
-  if (versions === undefined) return `unknown api groups ${group}`
+  const versions = versionsOf(group, release)
+  if (versions.length === 0) return `unknown api groups ${group}`
   const groupVersion = group === '' ? version : `${group}/${version}`
   if (!versions.includes(version))
     return `group version ${groupVersion} that has not been registered`
@@ -183,15 +196,15 @@ function faultOf(key: string, value: string): string | undefined {
 }
 
 /** Suggests a group for an unknown group, and lists the versions for an unknown version. */
-function hintsFor(key: string): string[] {
+function hintsFor(key: string, release: number): string[] {
   const [group = '', version = ''] = key.split('/')
   if (group === 'v1') return []
-  const versions = Object.hasOwn(versionsOf, group) ? versionsOf[group] : undefined
-  if (versions !== undefined && !versions.includes(version))
+  const versions = versionsOf(group, release)
+  if (versions.length > 0 && !versions.includes(version))
     return [`--runtime-config: ${group} has the versions ${versions.join(', ')}`]
   if (group === 'api') return suggestValue('runtime-config', key, stageKeys)
-  if (versions !== undefined) return []
-  return suggestValue('runtime-config', group, groupNames)
+  if (versions.length > 0) return []
+  return suggestValue('runtime-config', group, groupNames(release))
 }
 
 const isTrue = (value: string): boolean => value === '' || parseGoBoolean(value) === true
