@@ -4,9 +4,10 @@ import type { Fields, Json } from '../../api/object.ts'
 import { compile, OVER_BUDGET } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { valueOf } from './json-values.ts'
-import { kubernetesEnvironment } from './kubernetes.ts'
+import { kubernetesEnvironment, storedVersion } from './kubernetes.ts'
 import { typeOfSchema } from './schema-type.ts'
 import { atOnce } from './turns.ts'
+import { dyn } from './types.ts'
 import { CelError } from './values.ts'
 
 const integer: Fields = { type: 'integer' }
@@ -70,3 +71,34 @@ for (const [rule, cost] of estimates) {
     assert.equal(atOnce((slice) => compiled.program.estimateCost(object, slice)).max, cost)
   })
 }
+
+test('since 1.37, the global function matches costs as much as the member function', () => {
+  assert.ok(object !== undefined)
+  const self = object
+  const costs = (release: number) =>
+    ["self.text.matches('a+')", "matches(self.text, 'a+')"].map((rule) => {
+      const environment = withVariables(kubernetesEnvironment(storedVersion(release)), {
+        self,
+      })
+      const compiled = compile(rule, environment)
+      assert.ok('program' in compiled)
+      return atOnce((slice) => compiled.program.estimateCost(self, slice)).max
+    })
+  const [member36, global36] = costs(36)
+  const [member37, global37] = costs(37)
+  assert.ok(global36 !== undefined && member36 !== undefined && global36 < member36)
+  assert.equal(member37, member36)
+  assert.equal(global37, member37)
+})
+
+const startsWithCost = (release: number) => {
+  const environment = withVariables(kubernetesEnvironment(storedVersion(release)), { v: dyn })
+  const compiled = compile("v.startsWith('x')", environment)
+  assert.ok('program' in compiled)
+  const { program } = compiled
+  return atOnce((slice) => program.inTurns({ v: 'x'.repeat(1_000) }, 10_000, slice)).cost
+}
+
+test('since 1.37, startsWith costs as much as the text that it searches', () => {
+  assert.deepEqual([startsWithCost(36), startsWithCost(37)], [101, 2])
+})

@@ -14,7 +14,7 @@ import { optionalsLibrary } from './library/optionals.ts'
 import { quantityLibrary } from './library/quantity.ts'
 import { regexLibrary } from './library/regex.ts'
 import { firstSemverLibrary, semverLibrary } from './library/semver.ts'
-import { standardLibrary } from './library/standard.ts'
+import { standardLibraryOf } from './library/standard.ts'
 import { basicStrings, formattedStrings } from './library/strings.ts'
 import { urlLibrary } from './library/url.ts'
 import { bindingMacros, twoVariableMacros } from './macros.ts'
@@ -25,10 +25,9 @@ const SEMVER_SINCE = 33
 
 /**
  * Libraries, each with the minor version of Kubernetes that introduced it. Versions only add
- * functions. Costs that differ between releases depend on the release (schema-type.ts).
+ * functions. The standard library is added separately, because its costs depend on the release.
  */
 const libraries: readonly (readonly [since: number, Library])[] = [
-  [0, standardLibrary],
   [0, urlLibrary],
   [0, regexLibrary],
   [0, listsLibrary],
@@ -90,13 +89,14 @@ export const patchEnvironment = (version: CelVersion): Environment =>
 
 function once(name: string, version: CelVersion, more: readonly Library[]): Environment {
   const key = `${version.release} ${version.libraries} ${name}`
-  const known = environments.get(key) ?? make(version.libraries, more)
+  const known = environments.get(key) ?? make(version, more)
   environments.set(key, known)
   return known
 }
 
-const make = (minor: number, more: readonly Library[]): Environment =>
+const make = ({ release, libraries: minor }: CelVersion, more: readonly Library[]): Environment =>
   createEnvironment([
+    standardLibraryOf(release),
     ...libraries.filter(([since]) => since <= minor).map(([, library]) => library),
     ...more,
   ])

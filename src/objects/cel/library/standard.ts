@@ -364,3 +364,31 @@ export const standardLibrary: Library = {
   ],
   macros: standardMacros,
 }
+
+/** Costs of functions since 1.37. A global `matches` costs as much as the member function. */
+const laterCosts: ReadonlyMap<string, Pick<FunctionPart, 'estimate' | 'cost'>> = new Map([
+  ['startsWith', { cost: ([, part = null]) => traversal(sizeOf(part)) }],
+  ['endsWith', { cost: ([, part = null]) => traversal(sizeOf(part)) }],
+  [
+    'matches',
+    {
+      estimate: (operands) => ({ cost: patternCost(operands) }),
+      cost: ([text = null, pattern = null]) => patternRunCost(text, pattern),
+    },
+  ],
+])
+
+/** The first release with the later costs. */
+const LATER_COSTS_SINCE = 37
+
+/** Returns the library with the costs of a release. */
+export const standardLibraryOf = (release: number): Library =>
+  release < LATER_COSTS_SINCE
+    ? standardLibrary
+    : {
+        ...standardLibrary,
+        functions: (standardLibrary.functions ?? []).map((part) => ({
+          ...part,
+          ...laterCosts.get(part.name),
+        })),
+      }
