@@ -3,6 +3,7 @@
  * their defaults. config/feature-gates.ts reads the `--feature-gates` flag, which sets gates, and
  * lists the gates that change Keelson's behavior.
  */
+import { gateDependencies } from './gate-dependencies.ts'
 import { gateTable } from './gate-table.ts'
 import { defaultMinor, minCompatibilityOf } from './releases.ts'
 
@@ -95,6 +96,16 @@ function expand(release: number, emulated: number, minCompatibility: number): Re
   }
   return { states, absent }
 }
+
+/** A gate that can be on only if all gates that it needs are on. */
+export type GateDependency = { readonly name: string; readonly needs: readonly string[] }
+
+/** Returns the dependencies of gates that a release checks. Releases before 1.35 check none. */
+export const dependenciesOf = (release: number): readonly GateDependency[] =>
+  [...gateDependencies.matchAll(/^(\w+) (\d+)-(\d+): (.+)$/gm)].flatMap(
+    ([, name = '', first, last, needs = '']) =>
+      release >= Number(first) && release <= Number(last) ? { name, needs: needs.split(' ') } : [],
+  )
 
 type StageRow = GateState & { readonly since: number; readonly minVersion: number }
 

@@ -102,3 +102,17 @@ test('AllAlpha does not enable a gate that does not exist in the emulated versio
   assert.ok(!gates.all.some(({ name }) => name === 'DeclarativeValidation'))
   assert.ok(!gates.isOn('DeclarativeValidation'))
 })
+
+const faultsIn = (minor: number, ...entries: readonly string[]) =>
+  parseFeatureGates(entries, { release: minor, minor, minCompatibility: minor - 1 }).faults
+
+test('since 1.35, a gate cannot be on if it depends on a gate that is off', () => {
+  const entry = 'MatchLabelKeysInPodTopologySpread=false'
+  const fault =
+    'MatchLabelKeysInPodTopologySpreadSelectorMerge is enabled, but depends on features that are disabled: [MatchLabelKeysInPodTopologySpread]'
+  assert.deepEqual([faultsIn(34, entry), faultsIn(35, entry)], [[], [fault]])
+})
+
+test('the default gates of each release have all gates on which they depend', () => {
+  for (const minor of [33, 34, 35, 36, 37]) assert.deepEqual(faultsIn(minor), [])
+})

@@ -1,5 +1,11 @@
 /** Reads `--feature-gates`. Error messages are those of kube-apiserver. */
-import { type Gates, gatesOf, type GateStage, type GateState } from '../api/gates.ts'
+import {
+  type Gates,
+  gatesOf,
+  type GateStage,
+  type GateState,
+  dependenciesOf,
+} from '../api/gates.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { suggestValue } from '../lib/text/suggest.ts'
 import { type Emulation, noEmulation } from './emulation.ts'
@@ -202,10 +208,22 @@ export function parseFeatureGates(
       warnings.push(`Setting deprecated feature gate ${name}=${value}. ${removal}`)
   }
   for (const [name, isOn] of gatesOfStages(known, set)) set.set(name, isOn)
-  const isOn = (name: string): boolean =>
-    !absentGates.has(name) && (set.get(name) ?? known.get(name)?.isOnByDefault ?? false)
+  const isEnabled = (name: string): boolean =>
+    set.get(name) ?? known.get(name)?.isOnByDefault ?? false
+  if (faults.length === 0) faults.push(...dependencyFaults(release, isEnabled))
+  const isOn = (name: string): boolean => !absentGates.has(name) && isEnabled(name)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
   return { gates: { release, minCompatibility, isOn, all }, faults, hints, warnings }
+}
+
+/** Returns errors about gates that are on although they depend on gates that are off. */
+function dependencyFaults(release: number, isEnabled: (name: string) => boolean): string[] {
+  return dependenciesOf(release).flatMap(({ name, needs }) => {
+    const off = needs.filter((gate) => !isEnabled(gate))
+    return isEnabled(name) && off.length > 0
+      ? [`${name} is enabled, but depends on features that are disabled: [${off.join(' ')}]`]
+      : []
+  })
 }
 
 /** Returns the values that AllAlpha and AllBeta set for gates that the flag does not name. */
