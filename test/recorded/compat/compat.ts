@@ -13,6 +13,7 @@ import type { RecordedStep } from './recorded.ts'
 import { openRecordings, releaseDirectory, ReleaseRecordings } from './release-recordings.ts'
 import { figuresOf, formatOutcome, formatSummary, Progress } from './report.ts'
 import { runScenario } from './run.ts'
+import { chooseSample } from './sample.ts'
 import { chooseScenarios, type FiledScenario, loadScenarios } from './scenarios.ts'
 import { loadSetUps, type SetUp, setUpOf } from './set-ups.ts'
 import { openTarget, type Target } from './target.ts'
@@ -24,10 +25,18 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0
   }
   const options = parseOptions(argv)
-  const chosen = chooseScenarios(await loadScenarios(), options.choice)
+  const chosen = sampled(chooseScenarios(await loadScenarios(), options.choice), options)
   if (options.mode === 'list') return list(chosen)
   if (options.mode === 'changes') return listChanges(chosen, options.release)
   return await (options.mode === 'record' ? record(chosen, options) : replay(chosen, options))
+}
+
+function sampled(
+  chosen: readonly FiledScenario[],
+  { sample, release }: Options,
+): readonly FiledScenario[] {
+  if (sample === undefined) return chosen
+  return chooseSample(chosen, new ReleaseRecordings(releaseDirectory(release)), sample)
 }
 
 function list(chosen: readonly FiledScenario[]): number {
@@ -54,14 +63,20 @@ function listChanges(chosen: readonly FiledScenario[], release: number): number 
  */
 const AGAIN_MAX = 20
 
+/** Number of scenarios after which the recordings are written to files. */
+const SAVED_TOGETHER = 250
+
 async function record(chosen: readonly FiledScenario[], options: Options): Promise<number> {
   const recordings = openRecordings(options.release)
   let left = 0
+  let kept = 0
   await runAll(chosen, options, (scenario, got) => {
     // The server did not start with the set-up.
     if (got.length === 0) left++
     else {
       recordings.keep(scenario, got)
+      // An interrupted run keeps most of its recordings.
+      if (++kept % SAVED_TOGETHER === 0) recordings.save()
       console.log(`recorded ${scenario.id}: ${got.map(({ status }) => status).join(' ')}`)
     }
     return 'go on'
@@ -104,7 +119,7 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
   for (const { id, file, outcome } of outcomes)
     if (outcome !== 'same') console.log(`FAILED ${file}/${id}`)
   const isGood = options.updatePassing
-    ? updatePassing(outcomes)
+    ? updatePassing(outcomes, passingFile(options.release))
     : outcomes.every(({ outcome }) => outcome === 'same')
   if (chosen.length === 0) console.log('FAILED: no scenario was chosen')
   if (outcomes.length < chosen.length)
@@ -116,13 +131,13 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
 /**
  * Adds scenarios that pass to the list. Returns whether all listed scenarios that ran still pass.
  */
-function updatePassing(outcomes: readonly Outcome[]): boolean {
-  const listed = new Set(readIds(passingFile))
+function updatePassing(outcomes: readonly Outcome[], path: string): boolean {
+  const listed = new Set(readIds(path))
   const lost = outcomes.filter(({ id, outcome }) => outcome !== 'same' && listed.has(id))
   for (const { file, id } of lost) console.log(`NO LONGER PASSES ${file}/${id}`)
   const passed = outcomes.filter(({ outcome }) => outcome === 'same')
   const added = addIds(
-    passingFile,
+    path,
     passed.map(({ id }) => id),
   )
   console.log(`list of passing scenarios: ${added} added, ${lost.length} no longer pass`)

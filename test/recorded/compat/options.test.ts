@@ -19,6 +19,7 @@ const refused: [string, string[], RegExp][] = [
   ['an unknown option', ['--onyl', 'x'], /--onyl/],
   ['an unknown mode', ['reply'], /the modes are replay, record, list, changes/],
   ['a release without recordings', ['--kubernetes', '1.30'], /"1\.30" is not known/],
+  ['a sample of 1.33', ['--sample', '10'], /--sample requires --kubernetes/],
   ['a name without --only', ['replay', 'crud'], /put --only/],
   ['two servers', ['--reference', '--server', 'https://a'], /leave one of them out/],
   ['a server that is not a URL', ['--server', 'localhost'], /is not a URL/],

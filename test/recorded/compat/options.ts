@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { parseRelease } from '../../../src/api/releases.ts'
 import { readIds } from './passing.ts'
-import { recordedReleases } from './release-recordings.ts'
+import { baseRelease, recordedReleases } from './release-recordings.ts'
+import type { Sample } from './sample.ts'
 import type { Choice } from './scenarios.ts'
 
 export const usage = `npm run compat -- [replay|record|list|changes] [options]
@@ -25,6 +26,8 @@ which scenarios
   --with F        with --server: also scenarios that need the set-up F, which the server must have (repeatable);
                   without --server, a server is started for each set-up
   --list-file F   only scenarios whose id is in the file F, one per line
+  --sample N      with --kubernetes: only scenarios that differ from 1.33, and one of N of the others
+  --seed S        number that chooses the sample (1)
 
 how
   --without K     ignores every field named K, such as managedFields (repeatable)
@@ -36,7 +39,7 @@ how
   --bail          stops at the first scenario that differs
   --json F        writes every scenario's outcome to F
   --figures F     writes the counts to F, as bench/results/ has them
-  --update-passing  adds scenarios that pass to test/recorded/compat/passing.txt, and fails if a listed one does not pass`
+  --update-passing  adds scenarios that pass to the list of the release, such as passing.txt for 1.33, and fails if a listed one does not pass`
 
 export type ServerChoice =
   | { readonly kind: 'keelson'; readonly args: readonly string[] }
@@ -58,6 +61,7 @@ export type Options = {
   /** Minor version of the release whose recordings are used. */
   readonly release: number
   readonly choice: Choice
+  readonly sample: Sample | undefined
   readonly without: readonly string[]
   readonly parallel: number
   readonly setUps: number
@@ -95,17 +99,24 @@ export function parseOptions(argv: readonly string[]): Options {
     throw new UsageError('--again and --update-passing cannot be combined')
   if (values.with.length > 0 && server.kind !== 'running')
     throw new UsageError('--with requires --server')
+  const release = releaseOf(values.kubernetes)
+  if (values.sample !== undefined && release === baseRelease)
+    throw new UsageError('--sample requires --kubernetes with a release other than 1.33')
   const listFile = values['list-file']
   return {
     mode,
     server,
-    release: releaseOf(values.kubernetes),
+    release,
     choice: {
       only: values.only,
       section: values.section,
       setUps: server.kind === 'running' ? values.with : undefined,
       ids: listFile === undefined ? undefined : readIds(listFile),
     },
+    sample:
+      values.sample === undefined
+        ? undefined
+        : { oneOf: countOf('sample', values.sample), seed: countOf('seed', values.seed) },
     without: values.without,
     parallel,
     setUps,
@@ -136,6 +147,8 @@ function parse(argv: readonly string[]) {
         with: { type: 'string', multiple: true, default: [] },
         without: { type: 'string', multiple: true, default: [] },
         'list-file': { type: 'string' },
+        sample: { type: 'string' },
+        seed: { type: 'string', default: '1' },
         parallel: { type: 'string', default: '4' },
         'set-ups': { type: 'string', default: '1' },
         again: { type: 'boolean', default: false },

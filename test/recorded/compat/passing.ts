@@ -4,8 +4,13 @@
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { baseRelease } from './release-recordings.ts'
 
-export const passingFile: string = join(import.meta.dirname, 'passing.txt')
+/** Returns the file with the list of a release, by the minor version of the release. */
+export const passingFile = (release: number): string =>
+  release === baseRelease
+    ? join(import.meta.dirname, 'passing.txt')
+    : join(import.meta.dirname, 'releases', `1.${release}-passing.txt`)
 
 export function readIds(path: string): string[] {
   if (!existsSync(path))
