@@ -30,6 +30,7 @@ class ImagePolicyFixture {
     const merged = { ...usual, ...configuration }
     const time = systemTime
     this.#plugin = createImagePolicyWebhook({
+      release: 33,
       configuration: merged,
       client: { post },
       time,

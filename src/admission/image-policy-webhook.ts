@@ -36,6 +36,8 @@ const prefix = 'imagepolicywebhook.image-policy.k8s.io/'
 
 export type ImagePolicyOptions = {
   readonly configuration: Omit<ImagePolicyWebhook, 'kubeconfig'>
+  /** Minor version of the release of Kubernetes that the server is. */
+  readonly release: number
   readonly client: Pick<KubeconfigClient, 'post'>
   readonly time: Time
   readonly random: () => number
@@ -69,7 +71,7 @@ export function createImagePolicyWebhook(options: ImagePolicyOptions): Plugin {
     validate: async (attributes) => {
       const { object, context } = attributes
       if (object === undefined || !isConcerned(attributes)) return
-      const body = printImageReview(reviewSpecOf(attributes, object))
+      const body = printImageReview(reviewSpecOf(attributes, object), options.release)
       const key = hash('sha256', body, 'base64')
       const status = answers.get(key) ?? (await ask(attributes, body, key))
       if (status === undefined) return

@@ -1,4 +1,5 @@
 /** Builds the ImageReview that is sent to a webhook, and decodes the response. */
+import { emptyMetadata } from '../api/zero-time.ts'
 import { entriesOf, type Fields, fieldsOf, textOf } from '../api/object.ts'
 import { readReview, typeFault } from '../net/outbound/review-answer.ts'
 
@@ -12,11 +13,11 @@ export type ImageReviewStatus = {
 
 const review = { kind: 'ImageReview', group: 'imagepolicy.k8s.io', version: 'v1alpha1' }
 
-export const printImageReview = (spec: Fields): string =>
+export const printImageReview = (spec: Fields, release: number): string =>
   JSON.stringify({
     kind: review.kind,
     apiVersion: `${review.group}/${review.version}`,
-    metadata: { creationTimestamp: null },
+    metadata: emptyMetadata(release),
     spec,
     status: { allowed: false },
   })

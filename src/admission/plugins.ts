@@ -185,10 +185,12 @@ function createPolicies({ objects, resourcesOf, clock, gates, policies }: Admiss
 function imagePolicyPlugins({
   configured,
   imageReviewer: client,
+  gates: { release },
   random,
   log,
 }: AdmissionPluginsOptions): readonly Plugin[] {
   const { imagePolicyWebhook: configuration } = configured
   if (configuration === null || client === undefined) return []
-  return [createImagePolicyWebhook({ configuration, client, time: systemTime, random, log })]
+  const time = systemTime
+  return [createImagePolicyWebhook({ configuration, release, client, time, random, log })]
 }

@@ -20,6 +20,8 @@ export type FieldFault = {
   readonly path: string
   readonly reason: FaultReason
   readonly message: string
+  /** The part of the message that shows the value in the syntax of Go. */
+  readonly shown?: string
   /** Declarative validation tag that corresponds to this error, if there is one (KEP-5073). */
   readonly tag?: 'minimum' | 'required'
 }
@@ -77,7 +79,7 @@ export function invalidValue(path: string, value: PrintedScalar, detail: string)
 /** Like `invalidValue`, for a value that kube-apiserver formats in a special way. */
 export function invalidShown(path: string, shown: string, detail: string): FieldFault {
   const message = detail === '' ? `Invalid value: ${shown}` : `Invalid value: ${shown}: ${detail}`
-  return { path, reason: 'FieldValueInvalid', message }
+  return { path, reason: 'FieldValueInvalid', message, shown }
 }
 
 /** Like `invalidValue`, but the message leaves out the value, as in kube-apiserver. */
@@ -104,6 +106,7 @@ export function notSupportedShown(
     path,
     reason: 'FieldValueNotSupported',
     message: `Unsupported value: ${shown}: supported values: ${list}`,
+    shown,
   }
 }
 
@@ -120,7 +123,7 @@ export function duplicateWithoutValue(path: string): FieldFault {
 export function duplicateShown(path: string, shown: string, detail = ''): FieldFault {
   const message =
     detail === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${detail}`
-  return { path, reason: 'FieldValueDuplicate', message }
+  return { path, reason: 'FieldValueDuplicate', message, shown }
 }
 
 /** Returned for an invalid field that kube-apiserver reports as an internal error. */

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defaultGates, gatesOf, type GateState, type GateVersions } from './gates.ts'
+import {
+  defaultGates,
+  defaultGatesOf,
+  gatesOf,
+  type GateState,
+  type GateVersions,
+} from './gates.ts'
 
 /** Describes the state of a gate, such as `BETA on`. */
 function describe(release: number, name: string, versions?: GateVersions): string {
@@ -89,4 +95,10 @@ test('by default, gates have the state of 1.33', () => {
   assert.ok(!defaultGates.isOn('WatchList'))
   assert.ok(defaultGates.isOn('OrderedNamespaceDeletion'))
   assert.ok(!defaultGates.isOn('Unknown'))
+})
+
+test('a gate that was on when it was removed stays on', () => {
+  assert.equal(gatesOf(37).states.has('JobPodReplacementPolicy'), false)
+  assert.equal(defaultGatesOf(37).isOn('JobPodReplacementPolicy'), true)
+  assert.equal(defaultGatesOf(37).isOn('InPlacePodVerticalScalingAllocatedStatus'), false)
 })

@@ -37,7 +37,16 @@ export type ReleaseGates = {
   readonly states: ReadonlyMap<string, GateState>
   /** Gates that did not exist yet in the emulated version. Such gates are off and cannot be set. */
   readonly absent: ReadonlySet<string>
+  /**
+   * Gates of older releases that were on at the end. Such gates no longer exist, and their behavior
+   * is always on.
+   */
+  readonly ended: ReadonlySet<string>
 }
+
+/** Returns whether a gate is on if `--feature-gates` does not set it. */
+export const isOnByDefault = ({ states, ended }: ReleaseGates, name: string): boolean =>
+  states.get(name)?.isOnByDefault ?? ended.has(name)
 
 export type GateVersions = {
   /** The minor version that is emulated. By default, no other version is emulated. */
@@ -69,7 +78,7 @@ export function gatesOf(release: number, versions: GateVersions = {}): ReleaseGa
 /** Returns the gates of a release if `--feature-gates` is not set. */
 export const defaultGatesOf = (release: number): Gates => ({
   release,
-  isOn: (name) => gatesOf(release).states.get(name)?.isOnByDefault ?? false,
+  isOn: (name) => isOnByDefault(gatesOf(release), name),
 })
 
 /** State of the gates of the default release if `--feature-gates` is not set. */
@@ -82,10 +91,18 @@ export const defaultGates: Gates = defaultGatesOf(defaultMinor)
 function expand(release: number, emulated: number, minCompatibility: number): ReleaseGates {
   const states = new Map<string, GateState>()
   const absent = new Set<string>()
+  const ended = new Set<string>()
   for (const [, name = '', first, last, stages = ''] of gateTable.matchAll(
     /^(\w+) (\d+)-(\d+): (.+)$/gm,
   )) {
-    if (release < Number(first) || release > Number(last)) continue
+    if (release < Number(first)) continue
+    if (release > Number(last)) {
+      const state = readStage(stages.slice(stages.lastIndexOf(',') + 1).trim())
+      if (state.isOnByDefault) ended.add(name)
+      else ended.delete(name)
+      continue
+    }
+    ended.delete(name)
     let state: GateState | undefined
     for (const text of stages.split(', ')) {
       const { since, minVersion, ...stage } = readStage(text)
@@ -94,7 +111,7 @@ function expand(release: number, emulated: number, minCompatibility: number): Re
     if (state === undefined) absent.add(name)
     else states.set(name, state)
   }
-  return { states, absent }
+  return { states, absent, ended }
 }
 
 /** A gate that can be on only if all gates that it needs are on. */

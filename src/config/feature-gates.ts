@@ -5,6 +5,7 @@ import {
   type GateStage,
   type GateState,
   dependenciesOf,
+  isOnByDefault,
 } from '../api/gates.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { suggestValue } from '../lib/text/suggest.ts'
@@ -181,10 +182,8 @@ export function parseFeatureGates(
   entries: readonly string[],
   { release, minor, minCompatibility }: EmulatedVersions = noEmulation,
 ): ParsedGates {
-  const { states: known, absent } = gatesOf(release, {
-    emulated: minor,
-    minCompatibility,
-  })
+  const ofRelease = gatesOf(release, { emulated: minor, minCompatibility })
+  const { states: known, absent } = ofRelease
   const set = new Map<string, boolean>()
   const faults: string[] = []
   const hints: string[] = []
@@ -209,7 +208,7 @@ export function parseFeatureGates(
   }
   for (const [name, isOn] of gatesOfStages(known, set)) set.set(name, isOn)
   const isEnabled = (name: string): boolean =>
-    set.get(name) ?? known.get(name)?.isOnByDefault ?? false
+    set.get(name) ?? isOnByDefault(ofRelease, name)
   if (faults.length === 0) faults.push(...dependencyFaults(release, isEnabled))
   const isOn = (name: string): boolean => !absentGates.has(name) && isEnabled(name)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))

@@ -12,6 +12,7 @@ import {
   validateMetadata,
   validateMetadataUpdate,
 } from './metadata.ts'
+import { faultsOfRelease } from './release-faults.ts'
 import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
 /**
@@ -29,7 +30,10 @@ export function validateCreate(
     ...resource.rules.validate(object),
     ...found,
   ]
-  return faults.length > 0 ? faults : validateMetadata(object.metadata, anyName(resource), lists)
+  return faultsOfRelease(
+    faults.length > 0 ? faults : validateMetadata(object.metadata, anyName(resource), lists),
+    resource.release,
+  )
 }
 
 export type UpdateContext = {
@@ -58,11 +62,12 @@ export function validateUpdate(
     ],
     rules: () => [...rules.validateUpdate(object, current), ...found],
   }
-  return [
+  const faults = [
     ...validateMetadata(metadata, anyName(resource), lists),
     ...validateMetadataUpdate(metadata, current.metadata, lists),
     ...(rules.updateChecks ?? updateChecks).flatMap((check) => checks[check]()),
   ]
+  return faultsOfRelease(faults, resource.release)
 }
 
 function validateKindMetadata(

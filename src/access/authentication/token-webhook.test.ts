@@ -22,6 +22,7 @@ async function ask(
 ): Promise<{ readonly result: TokenResult; readonly sent: unknown[]; readonly logged: string[] }> {
   const [sent, logged]: [unknown[], string[]] = [[], []]
   const authenticate = createTokenWebhook({
+    release: 33,
     client: {
       post: async (body) => {
         const answer = answers[Math.min(sent.length, answers.length - 1)] ?? ''
@@ -158,6 +159,7 @@ test('the authentication of a token by the webhook fails at its deadline', async
         ),
     },
     reviewVersion: 'v1',
+    release: 33,
     served: [],
     log: () => undefined,
     random: () => 0,

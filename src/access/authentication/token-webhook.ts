@@ -2,6 +2,7 @@
  * The webhook token authenticator. It sends a TokenReview to another server, which returns the user
  * that a token belongs to.
  */
+import { emptyMetadata } from '../../api/zero-time.ts'
 import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../../api/object.ts'
 import { tooManyRequests } from '../../api/errors.ts'
 import { quote } from '../../api/quote.ts'
@@ -41,6 +42,8 @@ export type ReviewVersion = 'v1' | 'v1beta1'
 export type TokenWebhookOptions = {
   readonly client: Pick<KubeconfigClient, 'post'>
   readonly reviewVersion: ReviewVersion
+  /** Minor version of the release of Kubernetes that the server is. */
+  readonly release: number
   /** The audiences of the server, for webhooks that ignore audiences. */
   readonly served: readonly string[]
   readonly log: Log
@@ -55,7 +58,7 @@ export function createTokenWebhook(options: TokenWebhookOptions): AuthenticateTo
   // down.
   const logFailure = createBoundedLog(options.log, time)
   return async (token, audiences) => {
-    const body = printReview(token, audiences, reviewVersion)
+    const body = printReview(token, audiences, options)
     using limit = deadline(time, LOOKUP_MS_MAX)
     const { signal } = limit
     try {
@@ -78,11 +81,15 @@ export function createTokenWebhook(options: TokenWebhookOptions): AuthenticateTo
 
 const apiVersionOf = (version: ReviewVersion): string => `authentication.k8s.io/${version}`
 
-function printReview(token: string, audiences: readonly string[], version: ReviewVersion): string {
+function printReview(
+  token: string,
+  audiences: readonly string[],
+  { reviewVersion: version, release }: TokenWebhookOptions,
+): string {
   return JSON.stringify({
     kind: 'TokenReview',
     apiVersion: apiVersionOf(version),
-    metadata: { creationTimestamp: null },
+    metadata: emptyMetadata(release),
     spec: { token, ...(audiences.length === 0 ? {} : { audiences }) },
     status: { user: {} },
   })

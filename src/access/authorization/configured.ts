@@ -80,6 +80,7 @@ export class ConfiguredAuthorizers implements Disposable {
     return createWebhookAuthorizer({
       name,
       webhook,
+      release: gates.release,
       client,
       metrics,
       log,

@@ -1,4 +1,5 @@
 /** Encodes the SubjectAccessReview that is sent to a webhook, and decodes the response. */
+import { emptyMetadata } from '../../api/zero-time.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { readReview, typeFault } from '../../net/outbound/review-answer.ts'
@@ -11,12 +12,12 @@ const apiVersionOf = (version: ReviewVersion): string => `authorization.k8s.io/$
 /**
  * Encodes a review without its empty fields. The field for the groups is called `group` in v1beta1.
  */
-export function printReview(spec: ReviewSpec, version: ReviewVersion): string {
+export function printReview(spec: ReviewSpec, version: ReviewVersion, release: number): string {
   const { resourceAttributes, nonResourceAttributes, user, groups, extra, uid } = spec
   return JSON.stringify({
     kind: 'SubjectAccessReview',
     apiVersion: apiVersionOf(version),
-    metadata: { creationTimestamp: null },
+    metadata: emptyMetadata(release),
     spec: {
       resourceAttributes: resourceAttributes && filled(resourceAttributes),
       nonResourceAttributes: nonResourceAttributes && filled(nonResourceAttributes),

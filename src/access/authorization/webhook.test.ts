@@ -63,6 +63,7 @@ function start(
   }
   const authorizer = createWebhookAuthorizer({
     name: 'w',
+    release: 33,
     webhook: {
       authorizedMs: 5_000,
       unauthorizedMs: 1_000,

@@ -51,6 +51,8 @@ const tooManyCalls = 'too many requests are being authorized, please try again l
 export type WebhookAuthorizerOptions = {
   readonly name: string
   readonly webhook: AuthorizationWebhook
+  /** Minor version of the release of Kubernetes that the server is. */
+  readonly release: number
   readonly client: Pick<KubeconfigClient, 'post'>
   readonly metrics: AuthorizationMetrics
   readonly log: Log
@@ -138,7 +140,7 @@ class WebhookAuthorizer {
     keep: boolean,
     waiting: WaitingRequest | undefined,
   ): MaybePromise<AccessDecision> {
-    const body = printReview(spec, this.#options.webhook.reviewVersion)
+    const body = printReview(spec, this.#options.webhook.reviewVersion, this.#options.release)
     const key = hash('sha256', body, 'base64')
     const known = this.#answers.get(key)
     return known === undefined

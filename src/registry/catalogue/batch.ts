@@ -57,7 +57,7 @@ JobSpec
   suspend *bool 10
   podReplacementPolicy *PodReplacementPolicy 14
   managedBy *string 15
-  scheduling *JobSchedulingConfiguration 17 @37+
+  scheduling *JobSchedulingConfiguration 17 gate=WorkloadWithJob @37+
 
 JobSchedulingConfiguration @37+
   schedulingPolicy *scheduling/v1alpha3.WorkloadPodGroupSchedulingPolicy 1

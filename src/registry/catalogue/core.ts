@@ -224,7 +224,7 @@ PersistentVolumeClaimStatus
   allocatedResourceStatuses map[ResourceName]ClaimResourceStatus 7 granular gate=RecoverVolumeExpansionFailure
   currentVolumeAttributesClassName *string 8
   modifyVolumeStatus *ModifyVolumeStatus 9
-  healthStatus *VolumeHealthStatus 10 @37+
+  healthStatus *VolumeHealthStatus 10 gate=CSIVolumeHealth @37+
 
 HostPathVolumeSource
   path! string 1
@@ -233,7 +233,7 @@ HostPathVolumeSource
 EmptyDirVolumeSource
   medium StorageMedium 1
   sizeLimit *Quantity 2
-  mode *int32 3 @37+
+  mode *int32 3 gate=EmptyDirVolumeMode @37+
 
 GlusterfsVolumeSource
   endpoints! string 1
@@ -346,7 +346,7 @@ SecretVolumeSource
   items []KeyToPath 2 atomic
   defaultMode *int32 3
   optional *bool 4
-  defaultUser *int64 5 @37+
+  defaultUser *int64 5 gate=AtomicWriteVolumeUserFields @37+
 
 SecretProjection
   ...LocalObjectReference 1
@@ -468,7 +468,7 @@ ConfigMapVolumeSource
   items []KeyToPath 2 atomic
   defaultMode *int32 3
   optional *bool 4
-  defaultUser *int64 5 @37+
+  defaultUser *int64 5 gate=AtomicWriteVolumeUserFields @37+
 
 ConfigMapProjection
   ...LocalObjectReference 1
@@ -479,7 +479,7 @@ ServiceAccountTokenProjection
   audience string 1
   expirationSeconds *int64 2
   path! string 3
-  user *int64 4 @37+
+  user *int64 4 gate=AtomicWriteVolumeUserFields @37+
 
 ClusterTrustBundleProjection
   name *string 1
@@ -487,7 +487,7 @@ ClusterTrustBundleProjection
   labelSelector *meta.LabelSelector 3
   optional *bool 5
   path! string 4
-  user *int64 6 @37+
+  user *int64 6 gate=AtomicWriteVolumeUserFields @37+
 
 PodCertificateProjection @34+
   signerName* string 1
@@ -497,12 +497,12 @@ PodCertificateProjection @34+
   keyPath string 5
   certificateChainPath string 6
   userAnnotations map[string]string 7 @35+
-  user *int64 8 @37+
+  user *int64 8 gate=AtomicWriteVolumeUserFields @37+
 
 ProjectedVolumeSource
   sources+ []VolumeProjection 1 atomic
   defaultMode *int32 2
-  defaultUser *int64 3 @37+
+  defaultUser *int64 3 gate=AtomicWriteVolumeUserFields @37+
 
 VolumeProjection
   secret *SecretProjection 1
@@ -510,13 +510,13 @@ VolumeProjection
   configMap *ConfigMapProjection 3
   serviceAccountToken *ServiceAccountTokenProjection 4
   clusterTrustBundle *ClusterTrustBundleProjection 5 gate=ClusterTrustBundleProjection
-  podCertificate *PodCertificateProjection 6 @34+
+  podCertificate *PodCertificateProjection 6 gate=PodCertificateRequest @34+
 
 KeyToPath
   key! string 1
   path! string 2
   mode *int32 3
-  user *int64 4 @37+
+  user *int64 4 gate=AtomicWriteVolumeUserFields @37+
 
 LocalVolumeSource
   path! string 1
@@ -563,7 +563,7 @@ VolumeMount
   subPath string 4
   mountPropagation *MountPropagationMode 5
   subPathExpr string 6
-  bindMountOptions []string 8 set @37+
+  bindMountOptions []string 8 set gate=VolumeBindMountOptions @37+
 
 VolumeDevice
   name! string 1
@@ -579,7 +579,7 @@ EnvVarSource
   resourceFieldRef *ResourceFieldSelector 2
   configMapKeyRef *ConfigMapKeySelector 3
   secretKeyRef *SecretKeySelector 4
-  fileKeyRef *FileKeySelector 5 @34+
+  fileKeyRef *FileKeySelector 5 gate=EnvFiles @34+
 
 FileKeySelector atomic @34+
   volumeName! string 1
@@ -629,7 +629,7 @@ HTTPGetAction
   host string 3
   scheme URIScheme 4
   httpHeaders []HTTPHeader 5 atomic
-  protocol *HTTPProtocol 6 @37+
+  protocol *HTTPProtocol 6 gate=H2CContainerProbe @37+
 
 TCPSocketAction
   port! IntOrString 1
@@ -638,7 +638,7 @@ TCPSocketAction
 GRPCAction
   port! int32 1
   service+ *string 2 default=""
-  mode *GRPCProbeMode 3 @37+
+  mode *GRPCProbeMode 3 gate=GRPCContainerProbeTLS @37+
 
 ExecAction
   command []string 1 atomic
@@ -688,7 +688,7 @@ Container
   resources ResourceRequirements 8 gate=DynamicResourceAllocation:claims
   resizePolicy []ContainerResizePolicy 23 atomic gate=InPlacePodVerticalScaling
   restartPolicy *ContainerRestartPolicy 24
-  restartPolicyRules []ContainerRestartRule 25 atomic @34+
+  restartPolicyRules []ContainerRestartRule 25 atomic gate=ContainerRestartRules @34+
   volumeMounts []VolumeMount 9 map=mountPath patch=merge key=mountPath
   volumeDevices []VolumeDevice 21 map=devicePath patch=merge key=devicePath
   livenessProbe *Probe 10
@@ -765,7 +765,7 @@ ResourceStatus
 ResourceHealth
   resourceID! ResourceID 1
   health ResourceHealthStatus 2
-  message *string 6 @36+
+  message *string 6 gate=ResourceHealthStatusMessage @36+
 
 ContainerUser
   linux *LinuxContainerUser 1
@@ -792,7 +792,7 @@ VolumeMountStatus
   volumeStatus *VolumeStatus 5 @36+
 
 VolumeStatus @36+
-  image *ImageVolumeStatus 1
+  image *ImageVolumeStatus 1 gate=ImageVolumeWithDigest
 
 ImageVolumeStatus @36+
   imageRef* string 1
@@ -914,10 +914,10 @@ PodSpec
   schedulingGates []PodSchedulingGate 38 map=name patch=merge key=name
   resourceClaims []PodResourceClaim 39 map=name patch=merge,retainKeys key=name gate=DynamicResourceAllocation
   resources *ResourceRequirements 40 gate=PodLevelResources
-  hostnameOverride *string 41 @34+
-  workloadRef *WorkloadReference 42 @35
-  schedulingGroup *PodSchedulingGroup 43 @36+
-  evictionResponders []EvictionResponder 44 map=name patch=merge key=name @37+
+  hostnameOverride *string 41 gate=HostnameOverride @34+
+  workloadRef *WorkloadReference 42 gate=GenericWorkload @35
+  schedulingGroup *PodSchedulingGroup 43 gate=GenericWorkload @36+
+  evictionResponders []EvictionResponder 44 map=name patch=merge key=name gate=EvictionRequestAPI @37+
 
 PodResourceClaim
   name! string 1
@@ -1015,7 +1015,7 @@ EphemeralContainerCommon
   resources ResourceRequirements 8 gate=DynamicResourceAllocation:claims
   resizePolicy []ContainerResizePolicy 23 atomic gate=InPlacePodVerticalScaling
   restartPolicy *ContainerRestartPolicy 24
-  restartPolicyRules []ContainerRestartRule 25 atomic @34+
+  restartPolicyRules []ContainerRestartRule 25 atomic gate=ContainerRestartRules @34+
   volumeMounts []VolumeMount 9 map=mountPath patch=merge key=mountPath
   volumeDevices []VolumeDevice 21 map=devicePath patch=merge key=devicePath
   livenessProbe *Probe 10
@@ -1056,12 +1056,12 @@ PodStatus
   ephemeralContainerStatuses []ContainerStatus 13 atomic
   resize PodResizeStatus 14
   resourceClaimStatuses []PodResourceClaimStatus 15 map=name patch=merge,retainKeys key=name gate=DynamicResourceAllocation
-  extendedResourceClaimStatus *PodExtendedResourceClaimStatus 18 @34+
-  allocatedResources ResourceList 19 @35+
-  resources *ResourceRequirements 20 @35+
-  nodeAllocatableResourceClaimStatuses []NodeAllocatableResourceClaimStatus 21 atomic @36
-  nodeAllocatableResourceClaimStatuses []NodeAllocatableResourceClaimStatus 21 map=resourceClaimName patch=merge key=resourceClaimName @37+
-  volumeHealth []PodVolumeHealth 22 map=name @37+
+  extendedResourceClaimStatus *PodExtendedResourceClaimStatus 18 gate=DRAExtendedResource @34+
+  allocatedResources ResourceList 19 gate=InPlacePodLevelResourcesVerticalScaling @35+
+  resources *ResourceRequirements 20 gate=InPlacePodLevelResourcesVerticalScaling @35+
+  nodeAllocatableResourceClaimStatuses []NodeAllocatableResourceClaimStatus 21 atomic gate=DRANodeAllocatableResources @36
+  nodeAllocatableResourceClaimStatuses []NodeAllocatableResourceClaimStatus 21 map=resourceClaimName patch=merge key=resourceClaimName gate=DRANodeAllocatableResources @37+
+  volumeHealth []PodVolumeHealth 22 map=name gate=CSIVolumeHealth @37+
 
 Pod
   ...meta.TypeMeta
@@ -1197,7 +1197,7 @@ NodeSpec
   taints []Taint 5 atomic
   configSource *NodeConfigSource 6 gate=DynamicKubeletConfig
   externalID string 2
-  podPreemptionPolicy *NodePodPreemptionPolicy 8 @37+
+  podPreemptionPolicy *NodePodPreemptionPolicy 8 gate=InPlacePodVerticalScalingSchedulerPreemption @37+
 
 NodePodPreemptionPolicy @37+
   disableResizePreemption []string 1 set
@@ -1241,7 +1241,7 @@ NodeSystemInfo
   operatingSystem! string 9
   architecture! string 10
   swap *NodeSwapStatus 11
-  runningInUserNamespace *bool 12 @37+
+  runningInUserNamespace *bool 12 gate=KubeletInUserNamespace @37+
 
 NodeSwapStatus
   capacity *int64 1
@@ -1266,7 +1266,7 @@ NodeStatus
   config *NodeConfigStatus 11 gate=DynamicKubeletConfig
   runtimeHandlers []NodeRuntimeHandler 12 atomic
   features *NodeFeatures 13
-  declaredFeatures []string 14 atomic @35+
+  declaredFeatures []string 14 atomic gate=NodeDeclaredFeatures @35+
 
 AttachedVolume
   name! UniqueVolumeName 1
@@ -1430,14 +1430,14 @@ ComponentStatus
 DownwardAPIVolumeSource
   items []DownwardAPIVolumeFile 1 atomic
   defaultMode *int32 2
-  defaultUser *int64 3 @37+
+  defaultUser *int64 3 gate=AtomicWriteVolumeUserFields @37+
 
 DownwardAPIVolumeFile
   path! string 1
   fieldRef *ObjectFieldSelector 2
   resourceFieldRef *ResourceFieldSelector 3
   mode *int32 4
-  user *int64 5 @37+
+  user *int64 5 gate=AtomicWriteVolumeUserFields @37+
 
 DownwardAPIProjection
   items []DownwardAPIVolumeFile 1 atomic

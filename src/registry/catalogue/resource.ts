@@ -26,10 +26,10 @@ ResourceSliceSpec @34+
   allNodes *bool 5
   devices+ []Device 6 atomic @34
   devices []Device 6 atomic @35+
-  perDeviceNodeSelection *bool 7
-  sharedCounters []CounterSet 8 atomic
-  partitionTypeAttribute *FullyQualifiedName 9 @37+
-  skipNodeOperations []SkipNodeOperation 10 set @37+
+  perDeviceNodeSelection *bool 7 gate=DRAPartitionableDevices
+  sharedCounters []CounterSet 8 atomic gate=DRAPartitionableDevices
+  partitionTypeAttribute *FullyQualifiedName 9 gate=DRAPartitionableDevicesType @37+
+  skipNodeOperations []SkipNodeOperation 10 set gate=DRAOptionalNodeOperations @37+
 
 CounterSet @34+
   name! string 1
@@ -44,17 +44,17 @@ Device @34+
   name! string 1
   attributes map[QualifiedName]DeviceAttribute 2
   capacity map[QualifiedName]DeviceCapacity 3
-  consumesCounters []DeviceCounterConsumption 4 atomic
-  nodeName *string 5
-  nodeSelector *core.NodeSelector 6
-  allNodes *bool 7
-  taints []DeviceTaint 8 atomic
-  bindsToNode *bool 9
-  bindingConditions []string 10 atomic
-  bindingFailureConditions []string 11 atomic
-  allowMultipleAllocations *bool 12
-  nodeAllocatableResourceMappings map[core.ResourceName]NodeAllocatableResourceMapping 13 @36
-  nodeAllocatableResources map[core.ResourceName]NodeAllocatableResource 14 @37+
+  consumesCounters []DeviceCounterConsumption 4 atomic gate=DRAPartitionableDevices
+  nodeName *string 5 gate=DRAPartitionableDevices
+  nodeSelector *core.NodeSelector 6 gate=DRAPartitionableDevices
+  allNodes *bool 7 gate=DRAPartitionableDevices
+  taints []DeviceTaint 8 atomic gate=DRADeviceTaints
+  bindsToNode *bool 9 gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus
+  bindingConditions []string 10 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus
+  bindingFailureConditions []string 11 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus
+  allowMultipleAllocations *bool 12 gate=DRAConsumableCapacity
+  nodeAllocatableResourceMappings map[core.ResourceName]NodeAllocatableResourceMapping 13 gate=DRANodeAllocatableResources @36
+  nodeAllocatableResources map[core.ResourceName]NodeAllocatableResource 14 gate=DRANodeAllocatableResources @37+
 
 NodeAllocatableResource @37+
   mapping *NodeAllocatableMapping 3
@@ -76,11 +76,11 @@ NodeAllocatableResourceMapping @36
 DeviceCounterConsumption @34+
   counterSet! string 1
   counters* map[string]Counter 2
-  compatibilityGroups []string 3 atomic @37+
+  compatibilityGroups []string 3 atomic gate=DRADeviceCompatibilityGroups @37+
 
 DeviceCapacity @34+
   value! Quantity 1
-  requestPolicy *CapacityRequestPolicy 2
+  requestPolicy *CapacityRequestPolicy 2 gate=DRAConsumableCapacity
 
 Counter @34+
   value! Quantity 1
@@ -100,10 +100,10 @@ DeviceAttribute @34+
   bool *bool 3
   string *string 4
   version *string 5
-  ints []int64 6 atomic @36+
-  bools []bool 7 atomic @36+
-  strings []string 8 atomic @36+
-  versions []string 9 atomic @36+
+  ints []int64 6 atomic gate=DRAListTypeAttributes @36+
+  bools []bool 7 atomic gate=DRAListTypeAttributes @36+
+  strings []string 8 atomic gate=DRAListTypeAttributes @36+
+  versions []string 9 atomic gate=DRAListTypeAttributes @36+
 
 DeviceTaint @34+
   key! string 1
@@ -147,17 +147,17 @@ DeviceClaim @34+
 DeviceRequest @34+
   name! string 1
   exactly *ExactDeviceRequest 2
-  firstAvailable []DeviceSubRequest 3 atomic
+  firstAvailable []DeviceSubRequest 3 atomic gate=DRAPrioritizedList
 
 ExactDeviceRequest @34+
   deviceClassName! string 1
   selectors []DeviceSelector 2 atomic
   allocationMode DeviceAllocationMode 3
   count int64 4
-  adminAccess *bool 5
-  tolerations []DeviceToleration 6 atomic
-  capacity *CapacityRequirements 7
-  derivedAttributes []DeviceDerivedAttribute 8 atomic @37+
+  adminAccess *bool 5 gate=DRAAdminAccess
+  tolerations []DeviceToleration 6 atomic gate=DRADeviceTaints
+  capacity *CapacityRequirements 7 gate=DRAConsumableCapacity
+  derivedAttributes []DeviceDerivedAttribute 8 atomic gate=DRADerivedAttributes @37+
 
 DeviceSubRequest @34+
   name! string 1
@@ -165,9 +165,9 @@ DeviceSubRequest @34+
   selectors []DeviceSelector 3 atomic
   allocationMode DeviceAllocationMode 4
   count int64 5
-  tolerations []DeviceToleration 6 atomic
-  capacity *CapacityRequirements 7
-  derivedAttributes []DeviceDerivedAttribute 8 atomic @37+
+  tolerations []DeviceToleration 6 atomic gate=DRADeviceTaints
+  capacity *CapacityRequirements 7 gate=DRAConsumableCapacity
+  derivedAttributes []DeviceDerivedAttribute 8 atomic gate=DRADerivedAttributes @37+
 
 CapacityRequirements @34+
   requests map[QualifiedName]Quantity 1
@@ -208,7 +208,7 @@ DeviceToleration @34+
 ResourceClaimStatus @34+
   allocation *AllocationResult 1
   reservedFor []ResourceClaimConsumerReference 2 map=uid patch=merge key=uid
-  devices []AllocatedDeviceStatus 4 map=driver,device,pool,shareID
+  devices []AllocatedDeviceStatus 4 map=driver,device,pool,shareID gate=DRAResourceClaimDeviceStatus
 
 ResourceClaimConsumerReference @34+
   apiGroup string 1
@@ -219,7 +219,7 @@ ResourceClaimConsumerReference @34+
 AllocationResult @34+
   devices DeviceAllocationResult 1
   nodeSelector *core.NodeSelector 3
-  allocationTimestamp *meta.Time 5
+  allocationTimestamp *meta.Time 5 gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus
 
 DeviceAllocationResult @34+
   results []DeviceRequestAllocationResult 1 atomic
@@ -230,13 +230,13 @@ DeviceRequestAllocationResult @34+
   driver! string 2
   pool! string 3
   device! string 4
-  adminAccess *bool 5
-  tolerations []DeviceToleration 6 atomic
-  bindingConditions []string 7 atomic
-  bindingFailureConditions []string 8 atomic
-  shareID *UID 9
-  consumedCapacity map[QualifiedName]Quantity 10
-  skipNodeOperations []SkipNodeOperation 11 set @37+
+  adminAccess *bool 5 gate=DRAAdminAccess
+  tolerations []DeviceToleration 6 atomic gate=DRADeviceTaints
+  bindingConditions []string 7 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus
+  bindingFailureConditions []string 8 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus
+  shareID *UID 9 gate=DRAConsumableCapacity
+  consumedCapacity map[QualifiedName]Quantity 10 gate=DRAConsumableCapacity
+  skipNodeOperations []SkipNodeOperation 11 set gate=DRAOptionalNodeOperations @37+
 
 DeviceAllocationConfiguration @34+
   source! AllocationConfigSource 1
@@ -252,7 +252,7 @@ DeviceClass @34+
 DeviceClassSpec @34+
   selectors []DeviceSelector 1 atomic
   config []DeviceClassConfiguration 2 atomic
-  extendedResourceName *string 4
+  extendedResourceName *string 4 gate=DRAExtendedResource
 
 DeviceClassConfiguration @34+
   ...DeviceConfiguration 1
@@ -272,7 +272,7 @@ AllocatedDeviceStatus @34+
   driver! string 1
   pool! string 2
   device! string 3
-  shareID *string 7
+  shareID *string 7 gate=DRAConsumableCapacity
   conditions+ []meta.Condition 4 map=type
   data *RawExtension 5
   networkData *NetworkDeviceData 6
@@ -504,7 +504,7 @@ ResourcePoolStatusRequestSpec @36+
   driver! string 1
   poolName *string 2
   limit *int32 3 default=100
-  defaultPartitionTypeAttribute *string 4 @37+
+  defaultPartitionTypeAttribute *string 4 gate=DRAPartitionableDevicesType @37+
 
 ResourcePoolStatusRequestStatus @36+
   poolCount* *int32 6
@@ -570,8 +570,8 @@ ResourceSliceSpec
   devices []Device 6 atomic @35+
   perDeviceNodeSelection *bool 7 gate=DRAPartitionableDevices
   sharedCounters []CounterSet 8 atomic gate=DRAPartitionableDevices
-  partitionTypeAttribute *FullyQualifiedName 9 @37+
-  skipNodeOperations []SkipNodeOperation 10 set @37+
+  partitionTypeAttribute *FullyQualifiedName 9 gate=DRAPartitionableDevicesType @37+
+  skipNodeOperations []SkipNodeOperation 10 set gate=DRAOptionalNodeOperations @37+
 
 CounterSet
   name! string 1
@@ -597,12 +597,12 @@ BasicDevice
   nodeSelector *core.NodeSelector 5 gate=DRAPartitionableDevices
   allNodes *bool 6 gate=DRAPartitionableDevices
   taints []DeviceTaint 7 atomic gate=DRADeviceTaints
-  bindsToNode *bool 8 @34+
-  bindingConditions []string 9 atomic @34+
-  bindingFailureConditions []string 10 atomic @34+
-  allowMultipleAllocations *bool 11 @34+
-  nodeAllocatableResourceMappings map[core.ResourceName]NodeAllocatableResourceMapping 12 @36
-  nodeAllocatableResources map[core.ResourceName]NodeAllocatableResource 14 @37+
+  bindsToNode *bool 8 gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  bindingConditions []string 9 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  bindingFailureConditions []string 10 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  allowMultipleAllocations *bool 11 gate=DRAConsumableCapacity @34+
+  nodeAllocatableResourceMappings map[core.ResourceName]NodeAllocatableResourceMapping 12 gate=DRANodeAllocatableResources @36
+  nodeAllocatableResources map[core.ResourceName]NodeAllocatableResource 14 gate=DRANodeAllocatableResources @37+
 
 NodeAllocatableResource @37+
   mapping *NodeAllocatableMapping 3
@@ -624,11 +624,11 @@ NodeAllocatableResourceMapping @36
 DeviceCounterConsumption
   counterSet! string 1
   counters* map[string]Counter 2
-  compatibilityGroups []string 3 atomic @37+
+  compatibilityGroups []string 3 atomic gate=DRADeviceCompatibilityGroups @37+
 
 DeviceCapacity
   value! Quantity 1
-  requestPolicy *CapacityRequestPolicy 2 @34+
+  requestPolicy *CapacityRequestPolicy 2 gate=DRAConsumableCapacity @34+
 
 CapacityRequestPolicy @34+
   default+ *Quantity 1
@@ -645,10 +645,10 @@ DeviceAttribute
   bool *bool 3
   string *string 4
   version *string 5
-  ints []int64 6 atomic @36+
-  bools []bool 7 atomic @36+
-  strings []string 8 atomic @36+
-  versions []string 9 atomic @36+
+  ints []int64 6 atomic gate=DRAListTypeAttributes @36+
+  bools []bool 7 atomic gate=DRAListTypeAttributes @36+
+  strings []string 8 atomic gate=DRAListTypeAttributes @36+
+  versions []string 9 atomic gate=DRAListTypeAttributes @36+
 
 DeviceTaint
   key! string 1
@@ -680,8 +680,8 @@ DeviceRequest
   adminAccess *bool 6 gate=DRAAdminAccess
   firstAvailable []DeviceSubRequest 7 atomic gate=DRAPrioritizedList
   tolerations []DeviceToleration 8 atomic
-  capacity *CapacityRequirements 9 @34+
-  derivedAttributes []DeviceDerivedAttribute 10 atomic @37+
+  capacity *CapacityRequirements 9 gate=DRAConsumableCapacity @34+
+  derivedAttributes []DeviceDerivedAttribute 10 atomic gate=DRADerivedAttributes @37+
 
 DeviceSubRequest
   name! string 1
@@ -690,8 +690,8 @@ DeviceSubRequest
   allocationMode DeviceAllocationMode 4
   count int64 5
   tolerations []DeviceToleration 7 atomic
-  capacity *CapacityRequirements 8 @34+
-  derivedAttributes []DeviceDerivedAttribute 9 atomic @37+
+  capacity *CapacityRequirements 8 gate=DRAConsumableCapacity @34+
+  derivedAttributes []DeviceDerivedAttribute 9 atomic gate=DRADerivedAttributes @37+
 
 CapacityRequirements @34+
   requests map[QualifiedName]Quantity 1
@@ -744,7 +744,7 @@ ResourceClaimConsumerReference
 AllocationResult
   devices DeviceAllocationResult 1
   nodeSelector *core.NodeSelector 3
-  allocationTimestamp *meta.Time 5 @34+
+  allocationTimestamp *meta.Time 5 gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
 
 DeviceAllocationResult
   results []DeviceRequestAllocationResult 1 atomic
@@ -758,11 +758,11 @@ DeviceRequestAllocationResult
   adminAccess+ *bool 5 gate=DRAAdminAccess @33
   adminAccess *bool 5 gate=DRAAdminAccess @34+
   tolerations []DeviceToleration 6 atomic
-  bindingConditions []string 7 atomic @34+
-  bindingFailureConditions []string 8 atomic @34+
-  shareID *UID 9 @34+
-  consumedCapacity map[QualifiedName]Quantity 10 @34+
-  skipNodeOperations []SkipNodeOperation 11 set @37+
+  bindingConditions []string 7 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  bindingFailureConditions []string 8 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  shareID *UID 9 gate=DRAConsumableCapacity @34+
+  consumedCapacity map[QualifiedName]Quantity 10 gate=DRAConsumableCapacity @34+
+  skipNodeOperations []SkipNodeOperation 11 set gate=DRAOptionalNodeOperations @37+
 
 DeviceAllocationConfiguration
   source! AllocationConfigSource 1
@@ -778,7 +778,7 @@ DeviceClass
 DeviceClassSpec
   selectors []DeviceSelector 1 atomic
   config []DeviceClassConfiguration 2 atomic
-  extendedResourceName *string 4 @34+
+  extendedResourceName *string 4 gate=DRAExtendedResource @34+
 
 DeviceClassConfiguration
   ...DeviceConfiguration 1
@@ -798,7 +798,7 @@ AllocatedDeviceStatus
   driver! string 1
   pool! string 2
   device! string 3
-  shareID *string 7 @34+
+  shareID *string 7 gate=DRAConsumableCapacity @34+
   conditions+ []meta.Condition 4 map=type
   data *RawExtension 5
   networkData *NetworkDeviceData 6
@@ -836,8 +836,8 @@ ResourceSliceSpec
   devices []Device 6 atomic @35+
   perDeviceNodeSelection *bool 7 gate=DRAPartitionableDevices
   sharedCounters []CounterSet 8 atomic gate=DRAPartitionableDevices
-  partitionTypeAttribute *FullyQualifiedName 9 @37+
-  skipNodeOperations []SkipNodeOperation 10 set @37+
+  partitionTypeAttribute *FullyQualifiedName 9 gate=DRAPartitionableDevicesType @37+
+  skipNodeOperations []SkipNodeOperation 10 set gate=DRAOptionalNodeOperations @37+
 
 CounterSet
   name! string 1
@@ -857,12 +857,12 @@ Device
   nodeSelector *core.NodeSelector 6 gate=DRAPartitionableDevices
   allNodes *bool 7 gate=DRAPartitionableDevices
   taints []DeviceTaint 8 atomic gate=DRADeviceTaints
-  bindsToNode *bool 9 @34+
-  bindingConditions []string 10 atomic @34+
-  bindingFailureConditions []string 11 atomic @34+
-  allowMultipleAllocations *bool 12 @34+
-  nodeAllocatableResourceMappings map[core.ResourceName]NodeAllocatableResourceMapping 13 @36
-  nodeAllocatableResources map[core.ResourceName]NodeAllocatableResource 14 @37+
+  bindsToNode *bool 9 gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  bindingConditions []string 10 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  bindingFailureConditions []string 11 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  allowMultipleAllocations *bool 12 gate=DRAConsumableCapacity @34+
+  nodeAllocatableResourceMappings map[core.ResourceName]NodeAllocatableResourceMapping 13 gate=DRANodeAllocatableResources @36
+  nodeAllocatableResources map[core.ResourceName]NodeAllocatableResource 14 gate=DRANodeAllocatableResources @37+
 
 NodeAllocatableResource @37+
   mapping *NodeAllocatableMapping 3
@@ -884,11 +884,11 @@ NodeAllocatableResourceMapping @36
 DeviceCounterConsumption
   counterSet! string 1
   counters* map[string]Counter 2
-  compatibilityGroups []string 3 atomic @37+
+  compatibilityGroups []string 3 atomic gate=DRADeviceCompatibilityGroups @37+
 
 DeviceCapacity
   value! Quantity 1
-  requestPolicy *CapacityRequestPolicy 2 @34+
+  requestPolicy *CapacityRequestPolicy 2 gate=DRAConsumableCapacity @34+
 
 Counter
   value! Quantity 1
@@ -908,10 +908,10 @@ DeviceAttribute
   bool *bool 3
   string *string 4
   version *string 5
-  ints []int64 6 atomic @36+
-  bools []bool 7 atomic @36+
-  strings []string 8 atomic @36+
-  versions []string 9 atomic @36+
+  ints []int64 6 atomic gate=DRAListTypeAttributes @36+
+  bools []bool 7 atomic gate=DRAListTypeAttributes @36+
+  strings []string 8 atomic gate=DRAListTypeAttributes @36+
+  versions []string 9 atomic gate=DRAListTypeAttributes @36+
 
 DeviceTaint
   key! string 1
@@ -964,8 +964,8 @@ ExactDeviceRequest
   count int64 4
   adminAccess *bool 5 gate=DRAAdminAccess
   tolerations []DeviceToleration 6 atomic
-  capacity *CapacityRequirements 7 @34+
-  derivedAttributes []DeviceDerivedAttribute 8 atomic @37+
+  capacity *CapacityRequirements 7 gate=DRAConsumableCapacity @34+
+  derivedAttributes []DeviceDerivedAttribute 8 atomic gate=DRADerivedAttributes @37+
 
 DeviceSubRequest
   name! string 1
@@ -974,8 +974,8 @@ DeviceSubRequest
   allocationMode DeviceAllocationMode 4
   count int64 5
   tolerations []DeviceToleration 6 atomic
-  capacity *CapacityRequirements 7 @34+
-  derivedAttributes []DeviceDerivedAttribute 8 atomic @37+
+  capacity *CapacityRequirements 7 gate=DRAConsumableCapacity @34+
+  derivedAttributes []DeviceDerivedAttribute 8 atomic gate=DRADerivedAttributes @37+
 
 CapacityRequirements @34+
   requests map[QualifiedName]Quantity 1
@@ -1028,7 +1028,7 @@ ResourceClaimConsumerReference
 AllocationResult
   devices DeviceAllocationResult 1
   nodeSelector *core.NodeSelector 3
-  allocationTimestamp *meta.Time 5 @34+
+  allocationTimestamp *meta.Time 5 gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
 
 DeviceAllocationResult
   results []DeviceRequestAllocationResult 1 atomic
@@ -1042,11 +1042,11 @@ DeviceRequestAllocationResult
   adminAccess+ *bool 5 gate=DRAAdminAccess @33
   adminAccess *bool 5 gate=DRAAdminAccess @34+
   tolerations []DeviceToleration 6 atomic
-  bindingConditions []string 7 atomic @34+
-  bindingFailureConditions []string 8 atomic @34+
-  shareID *UID 9 @34+
-  consumedCapacity map[QualifiedName]Quantity 10 @34+
-  skipNodeOperations []SkipNodeOperation 11 set @37+
+  bindingConditions []string 7 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  bindingFailureConditions []string 8 atomic gate=DRADeviceBindingConditions;DRAResourceClaimDeviceStatus @34+
+  shareID *UID 9 gate=DRAConsumableCapacity @34+
+  consumedCapacity map[QualifiedName]Quantity 10 gate=DRAConsumableCapacity @34+
+  skipNodeOperations []SkipNodeOperation 11 set gate=DRAOptionalNodeOperations @37+
 
 DeviceAllocationConfiguration
   source! AllocationConfigSource 1
@@ -1062,7 +1062,7 @@ DeviceClass
 DeviceClassSpec
   selectors []DeviceSelector 1 atomic
   config []DeviceClassConfiguration 2 atomic
-  extendedResourceName *string 4 @34+
+  extendedResourceName *string 4 gate=DRAExtendedResource @34+
 
 DeviceClassConfiguration
   ...DeviceConfiguration 1
@@ -1082,7 +1082,7 @@ AllocatedDeviceStatus
   driver! string 1
   pool! string 2
   device! string 3
-  shareID *string 7 @34+
+  shareID *string 7 gate=DRAConsumableCapacity @34+
   conditions+ []meta.Condition 4 map=type
   data *RawExtension 5
   networkData *NetworkDeviceData 6

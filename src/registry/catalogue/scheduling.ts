@@ -61,11 +61,11 @@ TypedLocalObjectReference @36
 PodGroupTemplate @36
   name! string 1
   schedulingPolicy! PodGroupSchedulingPolicy 2
-  schedulingConstraints+ *PodGroupSchedulingConstraints 3
-  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name
-  disruptionMode *DisruptionMode 5
-  priorityClassName string 6
-  priority *int32 7
+  schedulingConstraints+ *PodGroupSchedulingConstraints 3 gate=TopologyAwareWorkloadScheduling
+  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name gate=DRAWorkloadResourceClaims
+  disruptionMode *DisruptionMode 5 gate=WorkloadAwarePreemption
+  priorityClassName string 6 gate=WorkloadAwarePreemption
+  priority *int32 7 gate=WorkloadAwarePreemption
 
 PodGroupSchedulingPolicy @36
   basic *BasicSchedulingPolicy 1
@@ -90,15 +90,15 @@ PodGroup @36
 PodGroupSpec @36
   podGroupTemplateRef+ *PodGroupTemplateReference 1
   schedulingPolicy! PodGroupSchedulingPolicy 2
-  schedulingConstraints *PodGroupSchedulingConstraints 3
-  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name
-  disruptionMode *DisruptionMode 5 default="Pod"
-  priorityClassName string 6
-  priority *int32 7
+  schedulingConstraints *PodGroupSchedulingConstraints 3 gate=TopologyAwareWorkloadScheduling
+  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name gate=DRAWorkloadResourceClaims
+  disruptionMode *DisruptionMode 5 default="Pod" gate=WorkloadAwarePreemption
+  priorityClassName string 6 gate=WorkloadAwarePreemption
+  priority *int32 7 gate=WorkloadAwarePreemption
 
 PodGroupStatus @36
   conditions []meta.Condition 1 map=type patch=merge key=type
-  resourceClaimStatuses []PodGroupResourceClaimStatus 2 map=name patch=merge,retainKeys key=name
+  resourceClaimStatuses []PodGroupResourceClaimStatus 2 map=name patch=merge,retainKeys key=name gate=DRAWorkloadResourceClaims
 
 PodGroupResourceClaimStatus @36
   name! string 1
@@ -129,7 +129,7 @@ Workload @37+
 WorkloadSpec @37+
   controllerRef *TypedLocalObjectReference 1
   podGroupTemplates+ []PodGroupTemplate 2 map=name
-  compositePodGroupTemplates []CompositePodGroupTemplate 3 map=name
+  compositePodGroupTemplates []CompositePodGroupTemplate 3 map=name gate=CompositePodGroup
 
 TypedLocalObjectReference @37+
   apiGroup string 1
@@ -139,12 +139,12 @@ TypedLocalObjectReference @37+
 PodGroupTemplate @37+
   name! string 1
   schedulingPolicy! PodGroupSchedulingPolicy 2
-  schedulingConstraints+ *PodGroupSchedulingConstraints 3
-  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name
+  schedulingConstraints+ *PodGroupSchedulingConstraints 3 gate=TopologyAwareWorkloadScheduling
+  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name gate=DRAWorkloadResourceClaims
   disruptionMode *DisruptionMode 5
   priorityClassName string 6
   priority *int32 7
-  preemptionPolicy *PreemptionPolicy 8
+  preemptionPolicy *PreemptionPolicy 8 gate=PodGroupPreemptionPolicy
 
 CompositePodGroupTemplate @37+
   name! string 1
@@ -153,7 +153,7 @@ CompositePodGroupTemplate @37+
   disruptionMode *CompositeDisruptionMode 4
   priorityClassName string 5
   priority *int32 6
-  preemptionPolicy *PreemptionPolicy 7
+  preemptionPolicy *PreemptionPolicy 7 gate=PodGroupPreemptionPolicy
   podGroupTemplates []PodGroupTemplate 8 map=name
   compositePodGroupTemplates []CompositePodGroupTemplate 9 map=name
 
@@ -186,19 +186,19 @@ PodGroup @37+
   status PodGroupStatus 3
 
 PodGroupSpec @37+
-  parentCompositePodGroupName *string 1
+  parentCompositePodGroupName *string 1 gate=CompositePodGroup
   workloadRef *WorkloadReference 2
   schedulingPolicy! PodGroupSchedulingPolicy 3
-  schedulingConstraints *PodGroupSchedulingConstraints 4
-  resourceClaims []PodGroupResourceClaim 5 map=name patch=merge,retainKeys key=name
+  schedulingConstraints *PodGroupSchedulingConstraints 4 gate=TopologyAwareWorkloadScheduling
+  resourceClaims []PodGroupResourceClaim 5 map=name patch=merge,retainKeys key=name gate=DRAWorkloadResourceClaims
   disruptionMode *DisruptionMode 6 default={"single":{}}
   priorityClassName string 7
   priority *int32 8
-  preemptionPolicy *PreemptionPolicy 9
+  preemptionPolicy *PreemptionPolicy 9 gate=PodGroupPreemptionPolicy
 
 PodGroupStatus @37+
   conditions []meta.Condition 1 map=type patch=merge key=type
-  resourceClaimStatuses []PodGroupResourceClaimStatus 2 map=name patch=merge,retainKeys key=name
+  resourceClaimStatuses []PodGroupResourceClaimStatus 2 map=name patch=merge,retainKeys key=name gate=DRAWorkloadResourceClaims
 
 PodGroupResourceClaimStatus @37+
   name! string 1
@@ -253,7 +253,7 @@ CompositePodGroupSpec @37+
   disruptionMode *CompositeDisruptionMode 5 default={"single":{}}
   priorityClassName string 6
   priority *int32 7
-  preemptionPolicy *PreemptionPolicy 8
+  preemptionPolicy *PreemptionPolicy 8 gate=PodGroupPreemptionPolicy
 
 CompositePodGroupSchedulingPolicy @37+
   basic *CompositeBasicSchedulingPolicy 1
@@ -290,7 +290,7 @@ Workload @37+
 WorkloadSpec @37+
   controllerRef *TypedLocalObjectReference 1
   podGroupTemplates+ []PodGroupTemplate 2 map=name
-  compositePodGroupTemplates []CompositePodGroupTemplate 3 map=name
+  compositePodGroupTemplates []CompositePodGroupTemplate 3 map=name gate=CompositePodGroup
 
 TypedLocalObjectReference @37+
   apiGroup string 1
@@ -300,12 +300,12 @@ TypedLocalObjectReference @37+
 PodGroupTemplate @37+
   name! string 1
   schedulingPolicy! PodGroupSchedulingPolicy 2
-  schedulingConstraints+ *PodGroupSchedulingConstraints 3
-  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name
+  schedulingConstraints+ *PodGroupSchedulingConstraints 3 gate=TopologyAwareWorkloadScheduling
+  resourceClaims []PodGroupResourceClaim 4 map=name patch=merge,retainKeys key=name gate=DRAWorkloadResourceClaims
   disruptionMode *DisruptionMode 5
   priorityClassName string 6
   priority *int32 7
-  preemptionPolicy *PreemptionPolicy 8
+  preemptionPolicy *PreemptionPolicy 8 gate=PodGroupPreemptionPolicy
 
 CompositePodGroupTemplate @37+
   name! string 1
@@ -314,7 +314,7 @@ CompositePodGroupTemplate @37+
   disruptionMode *CompositeDisruptionMode 4
   priorityClassName string 5
   priority *int32 6
-  preemptionPolicy *PreemptionPolicy 7
+  preemptionPolicy *PreemptionPolicy 7 gate=PodGroupPreemptionPolicy
   podGroupTemplates []PodGroupTemplate 8 map=name
   compositePodGroupTemplates []CompositePodGroupTemplate 9 map=name
 
@@ -347,19 +347,19 @@ PodGroup @37+
   status PodGroupStatus 3
 
 PodGroupSpec @37+
-  parentCompositePodGroupName *string 1
+  parentCompositePodGroupName *string 1 gate=CompositePodGroup
   workloadRef *WorkloadReference 2
   schedulingPolicy! PodGroupSchedulingPolicy 3
-  schedulingConstraints *PodGroupSchedulingConstraints 4
-  resourceClaims []PodGroupResourceClaim 5 map=name patch=merge,retainKeys key=name
+  schedulingConstraints *PodGroupSchedulingConstraints 4 gate=TopologyAwareWorkloadScheduling
+  resourceClaims []PodGroupResourceClaim 5 map=name patch=merge,retainKeys key=name gate=DRAWorkloadResourceClaims
   disruptionMode *DisruptionMode 6 default={"single":{}}
   priorityClassName string 7
   priority *int32 8
-  preemptionPolicy *PreemptionPolicy 9
+  preemptionPolicy *PreemptionPolicy 9 gate=PodGroupPreemptionPolicy
 
 PodGroupStatus @37+
   conditions []meta.Condition 1 map=type patch=merge key=type
-  resourceClaimStatuses []PodGroupResourceClaimStatus 2 map=name patch=merge,retainKeys key=name
+  resourceClaimStatuses []PodGroupResourceClaimStatus 2 map=name patch=merge,retainKeys key=name gate=DRAWorkloadResourceClaims
 
 PodGroupResourceClaimStatus @37+
   name! string 1

@@ -59,8 +59,8 @@ CSIDriverSpec
   requiresRepublish *bool 7
   seLinuxMount *bool 8 gate=SELinuxMountReadWriteOncePod
   nodeAllocatableUpdatePeriodSeconds *int64 9 gate=MutableCSINodeAllocatableCount
-  serviceAccountTokenInSecrets *bool 10 @35+
-  preventPodSchedulingIfMissing *bool 11 @36+
+  serviceAccountTokenInSecrets *bool 10 gate=CSIServiceAccountTokenSecrets @35+
+  preventPodSchedulingIfMissing *bool 11 gate=VolumeLimitScaling @36+
 
 TokenRequest
   audience! string 1
@@ -97,7 +97,7 @@ StorageHealth @37+
   healthConditions []StorageHealthCondition 2 atomic
 
 CSINodeStatus @37+
-  storageHealth []StorageHealth 1 map=name patch=merge key=name
+  storageHealth []StorageHealth 1 map=name patch=merge key=name gate=CSIVolumeHealth
 
 CSIStorageCapacity
   ...meta.TypeMeta

@@ -3,6 +3,7 @@
  * only one request. The JSON of a group is generated again only if the group changes. With
  * thousands of custom resources, the cost of a change is therefore limited to the changed group.
  */
+import { emptyMetadata } from '../../api/zero-time.ts'
 import { hash } from 'node:crypto'
 import type { Gates } from '../../api/gates.ts'
 import {
@@ -136,7 +137,7 @@ export class AggregatedDiscovery {
     const known = this.#made.get(which)
     if (known?.mark === mark) return known
     const items = (which === 'core' ? [this.#ownGroup('')] : this.#others())
-      .map(printGroup)
+      .map((group) => printGroup(group, this.#registry.release))
       .join(',')
     const json = `{"kind":"${kind}","apiVersion":"${ownGroup}/v2","metadata":{},"items":[${items}]}`
     const tag = `"${hash('sha512', json, 'hex').toUpperCase()}"`
@@ -209,8 +210,8 @@ function withRemote(
 const byPriority = (a: PrioritizedGroup, b: PrioritizedGroup): number =>
   a.priority === b.priority ? (a.name < b.name ? -1 : 1) : b.priority - a.priority
 
-function printGroup({ name, versions }: PrioritizedGroup): string {
-  const metadata = printOrdered({ ...(name === '' ? {} : { name }), creationTimestamp: null })
+function printGroup({ name, versions }: PrioritizedGroup, release: number): string {
+  const metadata = printOrdered({ ...(name === '' ? {} : { name }), ...emptyMetadata(release) })
   return `{"metadata":${metadata},"versions":[${versions.map(({ text }) => text).join(',')}]}`
 }
 

@@ -1,6 +1,7 @@
 /**
  * Decodes the body of a create or an update, in any supported format, to an object of the resource.
  */
+import { emptyMetadata } from '../../api/zero-time.ts'
 import { ApiError, badRequest } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -89,7 +90,9 @@ export async function readAs(
   const { object, warnings, refusal } = context.isLarge ? await context.inParts(decode) : decode()
   for (const warning of warnings) context.warn(warning)
   if (refusal !== undefined) throw refusal
-  context.audited?.requestObject(object.metadata, () => printGiven(object, expected.shape))
+  context.audited?.requestObject(object.metadata, () =>
+    printGiven(object, expected.shape, request.resource.release),
+  )
   const place = (): KubeObject => withoutDuplicateOwners(inNamespace(object, request), context)
   return context.isLarge ? context.inParts(place) : place()
 }
@@ -110,10 +113,12 @@ async function fromCbor(
 }
 
 /** Serializes a decoded object for the audit log, in the format of kube-apiserver. */
-function printGiven(object: KubeObject, shape: ObjectSchema): string | Buffer {
+function printGiven(object: KubeObject, shape: ObjectSchema, release: number): string | Buffer {
   if (shape.custom === undefined) return printObject(object, shape)
-  const { creationTimestamp = null } = object.metadata
-  return printOrdered({ ...object, metadata: { ...object.metadata, creationTimestamp } })
+  return printOrdered({
+    ...object,
+    metadata: { ...object.metadata, ...emptyMetadata(release), ...object.metadata },
+  })
 }
 
 async function fromYaml(

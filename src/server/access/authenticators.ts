@@ -162,14 +162,21 @@ type Webhook = { readonly authenticate: AuthenticateToken; readonly client: Kube
  * authenticators.
  */
 function createWebhook(
-  { authentication }: Config,
+  { authentication, featureGates: { release } }: Config,
   { metrics, clock, random, log, dial }: AuthenticatorsOptions,
 ): Webhook | undefined {
   if (authentication.webhook === null) return undefined
   const { kubeconfig, reviewVersion, cacheMs } = authentication.webhook
   const client = new KubeconfigClient(kubeconfig, { timeoutMs: CALL_MS_MAX, dial })
   const served = authentication.serviceAccounts?.audiences ?? []
-  const authenticate = createTokenWebhook({ client, reviewVersion, served, random, log })
+  const authenticate = createTokenWebhook({
+    client,
+    reviewVersion,
+    release,
+    served,
+    random,
+    log,
+  })
   return {
     client,
     authenticate: createTokenCache(authenticate, {

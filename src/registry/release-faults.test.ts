@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { invalidShown, required, tooMany } from '../api/field-fault.ts'
+import { faultsOfRelease } from './release-faults.ts'
+
+const faults = [
+  invalidShown('spec.template', 'map[string]string{"a":"b"}', 'field is immutable'),
+  required('status.conditions[0].reason', 'must be set'),
+  required('spec.selector', 'must be set'),
+  tooMany('spec.list', 2, 1),
+]
+
+test('1.33 reports errors with the texts of the rules', () => {
+  assert.equal(faultsOfRelease(faults, 33), faults)
+})
+
+test('since 1.34, values are shown as JSON, and texts do not repeat the field', () => {
+  assert.deepEqual(
+    faultsOfRelease(faults, 34).map(({ message }) => message),
+    [
+      'Invalid value: {"a":"b"}: field is immutable',
+      'Required value',
+      'Required value: must be set',
+      'Too many: 2: must have at most 1 item',
+    ],
+  )
+})

@@ -1,0 +1,67 @@
+/**
+ * Adapts validation errors to a release. The rules report errors with the texts of 1.33. Named
+ * differences of later releases, which have no feature gate:
+ *
+ * - Since 1.34, invalid values are shown as JSON.
+ * - Since 1.34, some texts are shorter, because the path of the error already names the field.
+ */
+import type { FieldFault } from '../api/field-fault.ts'
+import { goToJson } from '../api/go-json.ts'
+
+/** The first release that shows invalid values as JSON, and has the shorter texts. */
+const SHORT_TEXTS_SINCE = 34
+
+/** Returns the errors as a release reports them. */
+export function faultsOfRelease(faults: FieldFault[], release: number): FieldFault[] {
+  return release < SHORT_TEXTS_SINCE ? faults : faults.map(adapted)
+}
+
+function adapted(fault: FieldFault): FieldFault {
+  const { path, message, shown } = fault
+  const json = shown === undefined ? undefined : goToJson(shown)
+  const text =
+    shown === undefined || json === undefined ? message : message.replace(shown, () => json)
+  const [, from, to] =
+    shortened.find(([field, old]) => text.endsWith(old) && field.test(path)) ?? []
+  const short = from === undefined ? text : text.slice(0, -from.length) + (to ?? '')
+  const last = short.replace(/ (?:1 byte|at most 1 item)s$/, (end) => end.slice(0, -1))
+  const renamed = path.replace(/^status\.allocatedResourceStatus(?=$|\[)/, '$&es')
+  return last === message && renamed === path ? fault : { ...fault, path: renamed, message: last }
+}
+
+/** Texts that are shorter since 1.34: the fields, the end of the text, and the new end. */
+const shortened: readonly (readonly [field: RegExp, from: string, to: string])[] = [
+  [/ownerReferences.*\.kind$/, 'kind must not be empty', 'must not be empty'],
+  [/ownerReferences.*\.name$/, 'name must not be empty', 'must not be empty'],
+  [/ownerReferences.*\.uid$/, 'uid must not be empty', 'must not be empty'],
+  [/\.(?:lastTransitionTime|reason)$/, ': must be set', ''],
+  [/\.reason$/, ': reason cannot be empty', ''],
+  [/\.message$/, ': message cannot be empty', ''],
+  [/\.conditions\[\d+\]\.type$/, 'Required value: must not be empty', 'Required value'],
+  [
+    /\.type$/,
+    "type must be 'Exempt' if and only if name is 'exempt'",
+    "must be 'Exempt' if and only if `name` is 'exempt'",
+  ],
+  [/\.os\.name$/, ': cannot be empty', ''],
+  [/\.(?:parameters|resource)\.kind$/, ': kind is required', ''],
+  [/\.(?:parameters|resource)\.name$/, ': name is required', ''],
+  [
+    /\.completionTime$/,
+    'completionTime cannot be set before startTime',
+    'must be equal to or after `startTime`',
+  ],
+  [/\.completionTime$/, 'completionTime cannot be mutated', 'field is immutable'],
+  [
+    /\.uncountedTerminatedPods$/,
+    'uncountedTerminatedPods needs to be empty for finished job',
+    'must be empty for finished job',
+  ],
+  [/\.resourceVersion$/, 'resourceVersion cannot be updated', 'field is immutable'],
+  [/\.host\w+$/i, 'when `pod.Spec.HostUsers` is false', 'when `hostUsers` is false'],
+  [
+    /\.claims$/,
+    'claims cannot be set for Resources at pod-level',
+    'claims may not be set for Resources at pod-level',
+  ],
+]
