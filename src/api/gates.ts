@@ -45,7 +45,7 @@ export type ReleaseGates = {
 }
 
 /** Returns whether a gate is on if `--feature-gates` does not set it. */
-export const isOnByDefault = ({ states, ended }: ReleaseGates, name: string): boolean =>
+export const startsOn = ({ states, ended }: ReleaseGates, name: string): boolean =>
   states.get(name)?.isOnByDefault ?? ended.has(name)
 
 export type GateVersions = {
@@ -78,7 +78,7 @@ export function gatesOf(release: number, versions: GateVersions = {}): ReleaseGa
 /** Returns the gates of a release if `--feature-gates` is not set. */
 export const defaultGatesOf = (release: number): Gates => ({
   release,
-  isOn: (name) => isOnByDefault(gatesOf(release), name),
+  isOn: (name) => startsOn(gatesOf(release), name),
 })
 
 /** State of the gates of the default release if `--feature-gates` is not set. */

@@ -5,7 +5,7 @@ import {
   type GateStage,
   type GateState,
   dependenciesOf,
-  isOnByDefault,
+  startsOn,
 } from '../api/gates.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { suggestValue } from '../lib/text/suggest.ts'
@@ -208,7 +208,7 @@ export function parseFeatureGates(
   }
   for (const [name, isOn] of gatesOfStages(known, set)) set.set(name, isOn)
   const isEnabled = (name: string): boolean =>
-    set.get(name) ?? isOnByDefault(ofRelease, name)
+    set.get(name) ?? startsOn(ofRelease, name)
   if (faults.length === 0) faults.push(...dependencyFaults(release, isEnabled))
   const isOn = (name: string): boolean => !absentGates.has(name) && isEnabled(name)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))

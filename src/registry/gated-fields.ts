@@ -9,6 +9,7 @@ import { eachItem, isDivided } from '../lib/scheduling/parts.ts'
 import type { Field, FieldGate, Schema, Struct } from '../objects/schema/schema.ts'
 import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
+import { restartPolicies } from './kinds/core/pod/restart-rules.ts'
 
 /**
  * Gates that count as in use as a whole: an object that uses one field of such a gate may use all
@@ -16,6 +17,8 @@ import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
  */
 const wholeGates: ReadonlySet<string> = new Set([
   'DRAAdminAccess',
+  'DRAConsumableCapacity',
+  'DRADeviceBindingConditions',
   'DRADeviceTaints',
   'DRAPartitionableDevices',
   'DRAPrioritizedList',
@@ -53,9 +56,9 @@ const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']
  */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
 
-const parts: ReadonlyMap<string, GatedPart> = new Map([
-  ['core/v1 PersistentVolumeClaim', foreignSources],
-  ['core/v1 PodSpec', imageVolumes],
+const parts: ReadonlyMap<string, readonly GatedPart[]> = new Map([
+  ['core/v1 PersistentVolumeClaim', [foreignSources]],
+  ['core/v1 PodSpec', [imageVolumes, restartPolicies]],
 ])
 
 /** Drops the fields of all gates that are off. */
@@ -108,9 +111,11 @@ export class GatedFields {
       const gates = off.flatMap((gate) => gatedBy(gate, field, ofSpec))
       return gates.length === 0 && below === undefined ? [] : [{ name: field.name, gates, below }]
     })
-    const part = parts.get(`${schema.packageName} ${schema.name}`)
-    const own = part === undefined || this.#gates.isOn(part.gate) ? undefined : part
-    if (fields.length > 0 || own !== undefined) entry.plan = { fields, part: own }
+    const { isOn, release } = this.#gates
+    const own = (parts.get(`${schema.packageName} ${schema.name}`) ?? []).filter(
+      ({ gate, since = 0 }) => !isOn(gate) && release >= since,
+    )
+    if (fields.length > 0 || own.length > 0) entry.plan = { fields, parts: own }
     return entry.plan
   }
 }
@@ -122,7 +127,7 @@ type Plan = {
     readonly gates: readonly Gated[]
     readonly below: Plan | undefined
   }[]
-  readonly part: GatedPart | undefined
+  readonly parts: readonly GatedPart[]
 }
 
 /**
@@ -178,10 +183,10 @@ function findUses(value: Json | undefined, plan: Plan, uses: Set<string>, isStor
     }
     if (below !== undefined) findUses(field, below, uses, isStored)
   }
-  const { part } = plan
-  if (part === undefined) return
-  const isUsed = isStored && part.isKept !== undefined ? part.isKept(value) : part.isUsed(value)
-  if (isUsed) uses.add(part.gate)
+  for (const part of plan.parts) {
+    const isUsed = isStored && part.isKept !== undefined ? part.isKept(value) : part.isUsed(value)
+    if (isUsed) uses.add(part.gate)
+  }
 }
 
 const newSet = (): Set<string> => new Set()
@@ -230,7 +235,10 @@ function dropped(value: Fields, plan: Plan, kept: ReadonlySet<string>): Fields {
     if (isEmptied && isFields(field) && Object.keys(field).length > 0) delete changed[name]
     else changed[name] = rest
   }
-  return plan.part === undefined || kept.has(plan.part.gate) ? changed : plan.part.drop(changed)
+  return plan.parts.reduce<Fields>(
+    (rest, part) => (kept.has(part.gate) ? rest : part.drop(rest)),
+    changed,
+  )
 }
 
 function droppedBelow(value: Json, plan: Plan, kept: ReadonlySet<string>): Json {

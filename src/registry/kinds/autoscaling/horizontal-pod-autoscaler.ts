@@ -11,12 +11,19 @@ import {
   type Json,
   type KubeObject,
   present,
+  textOf,
 } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { annotationNames, prefix, readAnnotations } from './hpa-annotations.ts'
 import { type Side, toOldMetric } from './hpa-metrics.ts'
-import { autoscalerSpec, autoscalerStatus } from './hpa-rules.ts'
+import {
+  autoscalerSpec,
+  autoscalerStatus,
+  keptObjects,
+  keptTarget,
+  versionFault,
+} from './hpa-rules.ts'
 
 const CPU_TARGET_PERCENT = 80
 const MIN_REPLICAS = 1
@@ -29,7 +36,7 @@ export const autoscalerV2Rules: KindRules = {
   setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
   validate: (object, gates) => faultsOf(autoscalerSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) =>
-    faultsOf(autoscalerSpec, object['spec'], 'spec', gatesFor(gates, current)),
+    faultsOf(autoscalerSpec, object['spec'], 'spec', gatesFor(gates, object, current)),
   status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
 
@@ -44,7 +51,12 @@ export const autoscalerV1Rules: KindRules = {
     fromStored({ ...toStored(object), status: statusOf(current) }),
   validate: (object, gates) => faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) =>
-    faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gatesFor(gates, current)),
+    faultsOf(
+      autoscalerSpec,
+      toStored(object)['spec'],
+      'spec',
+      gatesFor(gates, toStored(object), toStored(current)),
+    ),
   status: {
     prepareUpdate: (object, current) => fromStored({ ...toStored(object), spec: specOf(current) }),
     validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status'),
@@ -58,10 +70,27 @@ const statusOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['status'])
  * Returns the gates for an update. An object that is stored with zero minReplicas can keep this
  * value.
  */
-const gatesFor = (gates: Gates, current: KubeObject): Gates =>
-  fieldsOf(current['spec'])['minReplicas'] === 0
-    ? { ...gates, isOn: (name) => name === 'HPAScaleToZero' || gates.isOn(name) }
-    : gates
+function gatesFor(gates: Gates, object: KubeObject, current: KubeObject): Gates {
+  const before = fieldsOf(current['spec'])
+  const kept = [
+    ...(before['minReplicas'] === 0 ? ['HPAScaleToZero'] : []),
+    ...(isSameTarget(fieldsOf(object['spec']), before) ? [keptTarget] : []),
+    ...(itemsOf(before['metrics']).some(hasInvalidObject) ? [keptObjects] : []),
+  ]
+  return kept.length === 0
+    ? gates
+    : { ...gates, isOn: (name) => kept.includes(name) || gates.isOn(name) }
+}
+
+const isSameTarget = (spec: Fields, before: Fields): boolean => {
+  const [now, was] = [fieldsOf(spec['scaleTargetRef']), fieldsOf(before['scaleTargetRef'])]
+  return ['apiVersion', 'kind'].every((field) => textOf(now[field]) === textOf(was[field]))
+}
+
+const hasInvalidObject = ({ type, object }: Fields): boolean =>
+  type === 'Object' &&
+  isFields(object) &&
+  versionFault(textOf(fieldsOf(object['describedObject'])['apiVersion']), true) !== undefined
 
 function setStoredDefaults(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])

@@ -21,7 +21,32 @@ const PERIOD_SECONDS_MAX = 1800
 
 const segment = named(checkPathSegment)
 
-const reference = fields({ kind: needed(segment), name: needed(segment) })
+/** The first release that validates the apiVersion of a reference. */
+const VERSIONS_SINCE = 34
+
+/** Names of conditions that are on if the stored object has a reference without a valid version. */
+export const keptTarget = 'keeps the scale target'
+export const keptObjects = 'keeps the objects of metrics'
+
+const reference = (kept: string, mayBeCore: (kind: string) => boolean): Rule =>
+  all(
+    fields({ kind: needed(segment), name: needed(segment) }),
+    (value, path, { faults, gates }) => {
+      if (gates.release < VERSIONS_SINCE || gates.isOn(kept)) return
+      const { apiVersion, kind } = fieldsOf(value)
+      const why = versionFault(textOf(apiVersion), mayBeCore(textOf(kind)))
+      if (why !== undefined)
+        faults.push(invalidValue(`${path}.apiVersion`, textOf(apiVersion), why))
+    },
+  )
+
+/** Returns why an apiVersion is invalid. */
+export function versionFault(apiVersion: string, mayBeCore: boolean): string | undefined {
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return `unexpected GroupVersion string: ${apiVersion}`
+  const isCore = parts.length < 2 || parts[0] === ''
+  return isCore && !mayBeCore ? 'apiVersion must specify API group' : undefined
+}
 
 const positiveAmount: Rule = ifPresent((value, path, { faults }) => {
   if (nanosOf(textOf(value)) <= 0n)
@@ -90,7 +115,7 @@ const resourceName = 'must specify a resource name'
 /** Rules for metric sources, keyed by field, in the order of validation. */
 const sources: { readonly [source: string]: Rule } = {
   object: all(
-    fields({ describedObject: reference, metric: metricName, target }),
+    fields({ describedObject: reference(keptObjects, () => true), metric: metricName, target }),
     eitherTarget(['averageValue', 'value'], {
       none: 'must set either a target value or averageValue',
     }),
@@ -215,7 +240,10 @@ const scalingRules: Rule = ifPresent(
 
 export const autoscalerSpec: Rule = all(
   replicas,
-  fields({ scaleTargetRef: reference, metrics: each(metric) }),
+  fields({
+    scaleTargetRef: reference(keptTarget, (kind) => kind === 'ReplicationController'),
+    metrics: each(metric),
+  }),
   scalesFromZero,
   fields({ behavior: fields({ scaleUp: scalingRules, scaleDown: scalingRules }) }),
 )

@@ -114,7 +114,7 @@ const storageOf = (spec: Fields): Json | undefined =>
 function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
-  const allowed = allowedSpec(object, current)
+  const allowed = allowedSpec(object, current, gates)
   const faults: FieldFault[] = []
   if (!isEqual(typeOf('core/v1', 'PersistentVolumeClaimSpec', gates.release), now, allowed)) {
     const why =
@@ -133,6 +133,12 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   if (!isSame(now['volumeMode'], before['volumeMode'])) {
     faults.push(invalidValue('volumeMode', textOf(now['volumeMode']), 'field is immutable'))
   }
+  if (gates.release >= CLASS_MAY_GO_SINCE)
+    return [
+      ...faults,
+      ...validateClassRemoval(now, before, { current, gates }),
+      ...validateClassAnnotation(object, current),
+    ]
   addAll(faults, validateAttributesChange(now, before, gates))
   const isEmptied =
     now['volumeAttributesClassName'] === '' && textOf(before['volumeAttributesClassName']) !== ''
@@ -143,8 +149,31 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   return [...faults, ...validateClassAnnotation(object, current)]
 }
 
+/**
+ * The first release in which the class of a claim can be removed, until the volume has the
+ * attributes of a class.
+ */
+const CLASS_MAY_GO_SINCE = 34
+
+function validateClassRemoval(
+  now: Fields,
+  before: Fields,
+  { current, gates }: { readonly current: KubeObject; readonly gates: Gates },
+): FieldFault[] {
+  const [is, was] = [now['volumeAttributesClassName'], before['volumeAttributesClassName']]
+  const path = 'spec.volumeAttributesClassName'
+  if (!gates.isOn('VolumeAttributesClass')) {
+    const why = 'update is forbidden when the VolumeAttributesClass feature gate is disabled'
+    return is === was ? [] : [forbiddenField(path, why)]
+  }
+  if (fieldsOf(current['status'])['currentVolumeAttributesClassName'] === undefined) return []
+  const what = is === undefined ? 'nil' : is === '' ? 'empty string' : undefined
+  const why = 'is forbidden when status.currentVolumeAttributesClassName is not nil'
+  return what === undefined ? [] : [forbiddenField(path, `update to ${what} ${why}`)]
+}
+
 /** Returns the stored spec with the permitted changes from the new spec. */
-function allowedSpec(object: KubeObject, current: KubeObject): Fields {
+function allowedSpec(object: KubeObject, current: KubeObject, { release }: Gates): Fields {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
   const { volumeName, storageClassName, resources, volumeAttributesClassName } = now
@@ -162,7 +191,8 @@ function allowedSpec(object: KubeObject, current: KubeObject): Fields {
     const { requests, ...rest } = fieldsOf(before['resources'])
     changes['resources'] = { ...rest, requests: { ...fieldsOf(requests), storage } }
   }
-  if (isBound && volumeAttributesClassName !== undefined) {
+  const mayGo = release >= CLASS_MAY_GO_SINCE
+  if (isBound && (mayGo || volumeAttributesClassName !== undefined)) {
     changes['volumeAttributesClassName'] = volumeAttributesClassName
   }
   return { ...before, ...changes }

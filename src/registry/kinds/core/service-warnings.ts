@@ -1,4 +1,5 @@
-import { type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import type { Gates } from '../../../api/gates.ts'
+import { type Fields, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { warnOfCidr, warnOfIp } from '../../rules/addresses.ts'
 import { warningsOfEach } from '../../rules/warnings.ts'
 import { ownIpsOf, specOf, typeOf } from './service-needs.ts'
@@ -6,7 +7,14 @@ import { ownIpsOf, specOf, typeOf } from './service-needs.ts'
 export const hintsAnnotation = 'service.kubernetes.io/topology-aware-hints'
 export const modeAnnotation = 'service.kubernetes.io/topology-mode'
 
-export function warnings(object: KubeObject): string[] {
+/** The first release that warns about fields that have no effect on headless services. */
+const HEADLESS_SINCE = 34
+
+export function warnings(
+  object: KubeObject,
+  _current: KubeObject | undefined,
+  { release }: Gates,
+): string[] {
   const spec = specOf(object)
   const externalIps = textsOf(spec['externalIPs'])
   const isNamed = typeOf(spec) === 'ExternalName'
@@ -21,6 +29,7 @@ export function warnings(object: KubeObject): string[] {
     ...warningsOfEach(textsOf(spec['loadBalancerSourceRanges']), (cidr, at) =>
       warnOfCidr(`spec.loadBalancerSourceRanges[${at}]`, cidr),
     ),
+    ...(release >= HEADLESS_SINCE && isHeadless(spec) ? headlessWarnings(spec) : []),
     ...(isNamed && externalIps.length > 0
       ? ['spec.externalIPs is ignored when spec.type is "ExternalName"']
       : []),
@@ -28,4 +37,16 @@ export function warnings(object: KubeObject): string[] {
       ? ['spec.externalName is ignored when spec.type is not "ExternalName"']
       : []),
   ]
+}
+
+const isHeadless = (spec: Fields): boolean =>
+  typeOf(spec) === 'ClusterIP' && spec['clusterIP'] === 'None'
+
+function headlessWarnings(spec: Fields): string[] {
+  const ignored = [
+    ...(textOf(spec['loadBalancerIP']) === '' ? [] : ['loadBalancerIP']),
+    ...(textsOf(spec['externalIPs']).length === 0 ? [] : ['externalIPs']),
+    ...(textOf(spec['sessionAffinity']) === 'None' ? [] : ['SessionAffinity']),
+  ]
+  return ignored.map((field) => `spec.${field} is ignored for headless services`)
 }

@@ -40,6 +40,7 @@ import { environment, environmentSources } from './env.ts'
 import { running } from './handlers.ts'
 import { volumeDevices, volumeMounts } from './mounts.ts'
 import { usedClaims } from './resource-claims.ts'
+import { containerRestarts, initRestarts } from './restart-rules.ts'
 import { containerSecurity } from './security.ts'
 
 /**
@@ -130,6 +131,8 @@ const anyContainer: PodRule = all<PodCheck>(
   }),
 )
 
+const restartGate = 'ContainerRestartRules'
+
 const onlyForInit: Rule = forbidden('may not be set for non-init containers')
 
 /**
@@ -148,7 +151,8 @@ export function containers(spec: Fields, path: string, check: PodCheck): void {
     anyContainer(one, own, inner)
     checkName(one, own, { names, check: inner })
     running(one, own, inner)
-    onlyForInit(one['restartPolicy'], `${own}.restartPolicy`, inner)
+    if (check.gates.isOn(restartGate)) containerRestarts(one, own, inner)
+    else onlyForInit(one['restartPolicy'], `${own}.restartPolicy`, inner)
   })
   const taken = once('host ports', () => new Set<string>())
   eachIn(list, check, (one, at, inner) => hostPorts(one, `${path}[${at}]`, { taken, check: inner }))
@@ -161,7 +165,9 @@ export function initContainers(spec: Fields, path: string, check: PodCheck): voi
   eachIn(list, check, (one, at, inner) => {
     const own = `${path}[${at}]`
     anyContainer(one, own, inner)
-    if (one['restartPolicy'] !== undefined)
+    if (one['restartPolicy'] !== undefined && check.gates.isOn(restartGate))
+      initRestarts(one, own, inner)
+    else if (one['restartPolicy'] !== undefined)
       oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, inner)
     checkName(one, own, { names, check: inner })
     const taken = once('host ports of an init container', () => new Set<string>())

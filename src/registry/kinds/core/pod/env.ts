@@ -1,6 +1,12 @@
 /** Rules for the environment variables of a container and the sources of their values. */
 import { type FieldFault, invalidValue } from '../../../../api/field-fault.ts'
-import { checkConfigKey, checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
+import type { Gates } from '../../../../api/gates.ts'
+import {
+  checkConfigKey,
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkVariableName,
+} from '../../../../api/names.ts'
 import { fieldsOf, itemsOf, textOf } from '../../../../api/object.ts'
 import {
   each,
@@ -11,7 +17,7 @@ import {
   type Rule,
   unlessEmpty,
 } from '../../../rules/rule.ts'
-import { named } from '../../../rules/scalars.ts'
+import { named, withoutBacksteps } from '../../../rules/scalars.ts'
 import { envPaths, fieldRef, resourceFieldRef } from './downward.ts'
 
 const nameFault =
@@ -35,6 +41,11 @@ const sources: { readonly [source: string]: Rule } = {
   resourceFieldRef: resourceFieldRef({ isVolume: false }),
   configMapKeyRef: keyRef,
   secretKeyRef: keyRef,
+  fileKeyRef: fields({
+    key: needed(anyName),
+    volumeName: needed(named(checkDnsLabel)),
+    path: needed(withoutBacksteps),
+  }),
 }
 
 const variable: Rule = (value, path, check) => {
@@ -44,12 +55,15 @@ const variable: Rule = (value, path, check) => {
   const from = fieldsOf(valueFrom)
   const names = Object.keys(sources).filter((source) => from[source] !== undefined)
   for (const source of names) sources[source]?.(from[source], `${path}.valueFrom.${source}`, check)
-  const why = sourceFault(names.length, textOf(text) !== '')
+  const why = sourceFault(names.length, textOf(text) !== '', check.gates)
   if (why !== undefined) check.faults.push(invalidValue(`${path}.valueFrom`, '', why))
 }
 
-function sourceFault(count: number, hasValue: boolean): string | undefined {
+function sourceFault(count: number, hasValue: boolean, gates: Gates): string | undefined {
   if (count === 0) {
+    if (gates.isOn('EnvFiles')) {
+      return 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`'
+    }
     return 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`'
   }
   if (hasValue) return 'may not be specified when `value` is not empty'

@@ -9,6 +9,8 @@ import { type Fields, itemsOf, type Json } from '../../../../api/object.ts'
  */
 export type GatedPart = {
   readonly gate: string
+  /** The first release in which the part is dropped. Defaults to all releases. */
+  readonly since?: number
   readonly isUsed: (value: Fields) => boolean
   /**
    * Called with the stored value on an update. If the result is true, the part is kept in the new

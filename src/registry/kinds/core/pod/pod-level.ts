@@ -24,7 +24,7 @@ import {
   requirementsOf,
 } from '../../../rules/resources.ts'
 import { eachIn, type Rule } from '../../../rules/rule.ts'
-import type { PodRule } from './check.ts'
+import type { PodCheck, PodRule } from './check.ts'
 import { usedClaims } from './resource-claims.ts'
 
 const podLevel = 'PodLevelResources'
@@ -82,6 +82,11 @@ const podLevelRequirements = requirementsOf(podLevelList)
 export const podLevelResources: PodRule = (value, path, check) => {
   const { faults, spec } = check
   if (!saysItself(spec, check.gates)) return
+  const isStrict = check.gates.release >= STRICT_SINCE
+  if (isStrict && fieldsOf(spec['os'])['name'] === 'windows') {
+    faults.push(forbiddenField(path, 'may not be set for a windows pod'))
+    return
+  }
   const { claims, limits, requests } = fieldsOf(value)
   if (claims !== undefined)
     faults.push(forbiddenField(`${path}.claims`, 'claims cannot be set for Resources at pod-level'))
@@ -89,12 +94,14 @@ export const podLevelResources: PodRule = (value, path, check) => {
   usedClaims(claims, `${path}.claims`, check)
   const asked = readResourceList(requests)
   for (const [name, together] of aggregateResources(spec, 'requests')) {
-    const own = asked.get(name) ?? nothing
+    const own = asked.get(name) ?? (isStrict ? undefined : nothing)
+    if (own === undefined) continue
     if (compareQuantities(together, own) <= 0) continue
     const why = `must be greater than or equal to aggregate container requests of ${printQuantity(together)}`
     faults.push(invalidValue(`${path}.requests[${name}]`, printQuantity(own), why))
   }
   const most = readResourceList(limits)
+  if (isStrict) hugePageLimits(most, path, check)
   eachIn(itemsOf(spec['containers']), check, (container, at, own) => {
     for (const [name, limit] of readResourceList(fieldsOf(container['resources'])['limits'])) {
       const ofPod = most.get(name)
@@ -105,6 +112,21 @@ export const podLevelResources: PodRule = (value, path, check) => {
       )
     }
   })
+}
+
+/**
+ * The first release in which a Pod-level request can be absent, Windows has no Pod-level resources,
+ * and limits of huge pages are compared with those of the containers.
+ */
+const STRICT_SINCE = 34
+
+function hugePageLimits(most: ResourceList, path: string, { spec, faults }: PodCheck): void {
+  for (const [name, together] of aggregateResources(spec, 'limits')) {
+    const own = isHugePages(name) ? most.get(name) : undefined
+    if (own === undefined || compareQuantities(together, own) <= 0) continue
+    const why = `must be greater than or equal to aggregate container limits of ${printQuantity(together)}`
+    faults.push(invalidValue(`${path}.limits[${name}]`, printQuantity(own), why))
+  }
 }
 
 const nothing: Quantity = { nanos: 0n, format: 'decimal' }

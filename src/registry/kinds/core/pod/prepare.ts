@@ -12,21 +12,26 @@ import {
 } from '../../../../api/object.ts'
 import type { Writer } from '../../../resource.ts'
 import { appArmorPrefix, profileOf } from './annotations.ts'
+import { mergesSpreadKeys } from './scheduling.ts'
 import { qosClassOf } from './qos.ts'
 import { appArmorWarning } from './warnings.ts'
 
 /** Prepares a new Pod. The status that the client sent is dropped, except for the QoS class. */
 export function preparePod(pod: KubeObject, { now, warn }: Writer, gates: Gates): KubeObject {
   const spec = fieldsOf(pod['spec'])
+  const labels = fieldsOf(pod.metadata.labels)
   return withAppArmor(
     {
       ...pod,
-      spec: withOwnLabels(spec, fieldsOf(pod.metadata.labels)),
+      spec: withSpreadLabels(withOwnLabels(spec, labels), labels, gates),
       status: { phase: 'Pending', qosClass: qosClassOf(pod, gates), ...gatedStatus(spec, now) },
     },
-    warn,
+    { warn, hasAnnotations: gates.release < FIELDS_ONLY_SINCE },
   )
 }
+
+/** The first release that sets no AppArmor annotations. All supported nodes read the fields. */
+const FIELDS_ONLY_SINCE = 34
 
 function gatedStatus(spec: Fields, now: Writer['now']): Fields {
   if (itemsOf(spec['schedulingGates']).length === 0) return {}
@@ -71,6 +76,16 @@ function withOwnLabels(spec: Fields, labels: Fields): Fields {
   return { ...spec, affinity: { ...affinity, ...Object.fromEntries(parts) } }
 }
 
+/** Like `withOwnLabels`, for the matchLabelKeys of topology spread constraints. */
+function withSpreadLabels(spec: Fields, labels: Fields, gates: Gates): Fields {
+  const { topologySpreadConstraints: constraints } = spec
+  if (!Array.isArray(constraints) || !mergesSpreadKeys(gates)) return spec
+  return {
+    ...spec,
+    topologySpreadConstraints: itemsOf(constraints).map((one) => withOwn(one, labels)),
+  }
+}
+
 function withOwn(term: Fields, labels: Fields): Fields {
   const { labelSelector, matchLabelKeys, mismatchLabelKeys } = term
   if (!isFields(labelSelector)) return term
@@ -85,10 +100,13 @@ function withOwn(term: Fields, labels: Fields): Fields {
 }
 
 /**
- * Sets AppArmor profiles both as fields and as annotations, because older nodes only support
- * annotations.
+ * Sets the AppArmor profiles of annotations as fields. If `hasAnnotations` is set, also sets the
+ * profiles of fields as annotations, because older nodes only support annotations.
  */
-function withAppArmor(pod: KubeObject, warn: Writer['warn']): KubeObject {
+function withAppArmor(
+  pod: KubeObject,
+  { warn, hasAnnotations }: { readonly warn: Writer['warn']; readonly hasAnnotations: boolean },
+): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const given = pod.metadata.annotations ?? {}
   if (fieldsOf(spec['os'])['name'] === 'windows') return pod
@@ -103,7 +121,7 @@ function withAppArmor(pod: KubeObject, warn: Writer['warn']): KubeObject {
       const own = security['appArmorProfile']
       const said = Object.hasOwn(given, key) ? given[key] : undefined
       if (said === undefined) {
-        const text = annotationOf(fieldsOf(own ?? ofPod))
+        const text = hasAnnotations ? annotationOf(fieldsOf(own ?? ofPod)) : undefined
         if (text !== undefined) annotations[key] = text
         return container
       }

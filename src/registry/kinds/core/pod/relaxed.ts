@@ -7,7 +7,11 @@ import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
 import type { PodTemplateSpec } from '../../../pod-specs.ts'
 import { deletionCost, isDeletionCost } from './annotations.ts'
+import { usesRestartRules } from './restart-rules.ts'
 import { containersOf } from './windows.ts'
+
+/** Condition of a stored Pod with a user namespace and raw block volumes, which may keep them. */
+export const keptDevices = 'keeps volume devices'
 
 const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
   RelaxedEnvironmentVariableValidation: (spec) =>
@@ -27,6 +31,14 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
         return sleep !== undefined && (fieldsOf(sleep)['seconds'] ?? 0) === 0
       }),
     ),
+  ContainerRestartRules: usesRestartRules,
+  EnvFiles: (spec) =>
+    containersOf(spec).some(({ container: { env } }) =>
+      itemsOf(env).some(({ valueFrom }) => fieldsOf(valueFrom)['fileKeyRef'] !== undefined),
+    ),
+  [keptDevices]: (spec) =>
+    spec['hostUsers'] === false &&
+    containersOf(spec).some(({ container }) => itemsOf(container['volumeDevices']).length > 0),
   SELinuxMount: (spec) => fieldsOf(spec['securityContext'])['seLinuxChangePolicy'] !== undefined,
 }
 

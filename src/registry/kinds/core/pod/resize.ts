@@ -68,7 +68,7 @@ export function validateResize(pod: KubeObject, current: KubeObject, gates: Gate
   const moved = lists.flatMap((list) =>
     validateOrder(list, itemsOf(spec[list]), itemsOf(was[list])),
   )
-  return moved.length > 0 ? [...faults, ...moved] : [...faults, ...validateLists(spec, was)]
+  return moved.length > 0 ? [...faults, ...moved] : [...faults, ...validateLists(spec, was, gates)]
 }
 
 function neverResized({ metadata, spec }: KubeObject): string | undefined {
@@ -117,7 +117,10 @@ function validateClass(spec: Fields, current: KubeObject, gates: Gates): FieldFa
  * Validates containers and init containers: first the quantities, then the fields that cannot be
  * changed by a resize.
  */
-function validateLists(spec: Fields, was: Fields): FieldFault[] {
+/** The first release in which a resize can decrease memory limits without a restart. */
+const LESS_MEMORY_SINCE = 34
+
+function validateLists(spec: Fields, was: Fields, { release }: Gates): FieldFault[] {
   const changed = lists.flatMap((list) => {
     const before = itemsOf(was[list])
     return itemsOf(spec[list]).flatMap((now, at) => {
@@ -131,7 +134,13 @@ function validateLists(spec: Fields, was: Fields): FieldFault[] {
     ...['initContainers', 'containers'].flatMap((list) =>
       faultsOfEach(
         changed.filter((one) => one.list === list && !one.isFixed),
-        ({ now, old, at }) => validateAmounts(now, old, `spec.${list}[${at}].resources`),
+        ({ now, old, at }) => {
+          const path = `spec.${list}[${at}].resources`
+          return [
+            ...validateAmounts(now, old, path),
+            ...(release < LESS_MEMORY_SINCE ? validateMemory(now, old, path) : []),
+          ]
+        },
       ),
     ),
     ...faultsOfEach(changed, ({ list, now, old, isFixed }) => {
@@ -158,23 +167,28 @@ function validateAmounts(now: Fields, before: Fields, path: string): FieldFault[
     faults.push(forbiddenField(`${path}.requests`, 'resource requests cannot be removed'))
   if (isGone(limits, oldLimits))
     faults.push(forbiddenField(`${path}.limits`, 'resource limits cannot be removed'))
+  return faults
+}
+
+/** Validates that the memory limit is not decreased, unless the container is restarted. */
+function validateMemory(now: Fields, before: Fields, path: string): FieldFault[] {
+  const { limits } = fieldsOf(now['resources'])
+  const { limits: oldLimits } = fieldsOf(before['resources'])
   const isRestarted = itemsOf(now['resizePolicy']).some(
     ({ resourceName, restartPolicy }) =>
       resourceName === 'memory' && restartPolicy === 'RestartContainer',
   )
   const memory = fieldsOf(limits)['memory']
   const oldMemory = fieldsOf(oldLimits)['memory']
-  if (isRestarted || memory === undefined) return faults
+  if (isRestarted || memory === undefined) return []
   const at = `${path}.limits[memory]`
   if (oldMemory === undefined) {
     return [
-      ...faults,
       forbiddenField(at, 'memory limits cannot be added unless resizePolicy is RestartContainer'),
     ]
   }
-  if (nanosOf(textOf(memory)) >= nanosOf(textOf(oldMemory))) return faults
+  if (nanosOf(textOf(memory)) >= nanosOf(textOf(oldMemory))) return []
   return [
-    ...faults,
     forbiddenField(at, 'memory limits cannot be decreased unless resizePolicy is RestartContainer'),
   ]
 }

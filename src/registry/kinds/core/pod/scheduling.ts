@@ -1,4 +1,5 @@
 /** Rules for the scheduling of a Pod: affinity, topology spread, tolerations, scheduling gates. */
+import type { Gates } from '../../../../api/gates.ts'
 import { duplicate, forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
 import {
   checkDnsLabel,
@@ -241,8 +242,17 @@ const spreadFields: Rule = fields({
   whenUnsatisfiable: oneOf('DoNotSchedule', 'ScheduleAnyway'),
 })
 
+/** Whether the server merges the matchLabelKeys of spread constraints into the label selector. */
+export const mergesSpreadKeys = (gates: Gates): boolean =>
+  gates.isOn('MatchLabelKeysInPodTopologySpread') &&
+  gates.isOn('MatchLabelKeysInPodTopologySpreadSelectorMerge')
+
 function spreadKeys(constraint: Fields, path: string, check: Check): void {
   if (listOf(constraint['matchLabelKeys']).length === 0) return
+  if (mergesSpreadKeys(check.gates)) {
+    affinityKeys(constraint, path, check)
+    return
+  }
   const { matchLabels, matchExpressions } = fieldsOf(constraint['labelSelector'])
   const selected = keysOf(itemsOf(matchExpressions), ({ key }) => textOf(key))
   labelKeys(constraint, { list: 'matchLabelKeys', path, check }, (key, at, { faults }) => {

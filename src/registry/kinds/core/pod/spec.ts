@@ -1,12 +1,20 @@
 /** Rules for the PodSpec, both in Pods and in Pod templates. */
-import { type FieldFault, forbiddenField, required } from '../../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  notThere,
+  required,
+  tooLong,
+} from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import type { Gates } from '../../../../api/gates.ts'
-import { type Fields, fieldsOf, type ObjectMeta, textOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type ObjectMeta, textOf } from '../../../../api/object.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
 import { resourceRequirements } from '../../../rules/resources.ts'
 import {
   collectFaults,
+  eachIn,
   fields,
   ifPresent,
   needed,
@@ -28,6 +36,7 @@ import {
 import { podLevelResources } from './pod-level.ts'
 import { podSecurity } from './security.ts'
 import { checkVolumes } from './volumes.ts'
+import { keptDevices } from './relaxed.ts'
 import { claimsOf, podClaims } from './resource-claims.ts'
 import { forSystem, hostProcess } from './windows.ts'
 
@@ -69,9 +78,14 @@ function checkPodSpec(
   placement(value, path, check)
   hostProcess(value, path, check)
   ownUsers(value, path, check)
+  hostName(value, path, check)
   names(value, path, check)
   system(value, path, check)
+  if (check.gates.release >= FILES_SINCE) environmentFiles(value, path, check)
 }
+
+/** The first release with variables from files. */
+const FILES_SINCE = 34
 
 const subdomainName: Rule = unlessEmpty(named(checkDnsSubdomain))
 const labelName: Rule = unlessEmpty(named(checkDnsLabel))
@@ -105,7 +119,13 @@ const placement: PodRule = fields({
  * Rule for a Pod with a user namespace. It must not share other namespaces with the host. The
  * capitalized field names are those of kube-apiserver.
  */
-const ownUsers: Rule = (value, path, { faults }) => {
+const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
+/** The first release that refuses raw block volumes in a Pod with a user namespace. */
+const NO_DEVICES_SINCE = 34
+
+const ownUsers: Rule = (value, path, check) => {
+  const { faults, gates } = check
   const spec = fieldsOf(value)
   if (spec['hostUsers'] !== false) return
   for (const [field, shown] of [
@@ -116,6 +136,45 @@ const ownUsers: Rule = (value, path, { faults }) => {
     if (spec[field] === true)
       faults.push(forbiddenField(`${path}.${shown}`, 'when `pod.Spec.HostUsers` is false'))
   }
+  if (gates.release < NO_DEVICES_SINCE || gates.isOn(keptDevices)) return
+  for (const list of containerLists)
+    eachIn(itemsOf(spec[list]), check, ({ volumeDevices }, at, inner) => {
+      if (itemsOf(volumeDevices).length === 0) return
+      const field = `${path}.${list}[${at}].volumeDevices`
+      inner.faults.push(forbiddenField(field, 'when `hostUsers` is false'))
+    })
+}
+
+const HOSTNAME_MAX = 64
+
+/** Rule for hostnameOverride, which releases since 1.34 have. */
+const hostName: Rule = (value, path, check) => {
+  const { hostnameOverride, setHostnameAsFQDN, hostNetwork } = fieldsOf(value)
+  if (hostnameOverride === undefined) return
+  const own = `${path}.hostnameOverride`
+  const forbid = (why: string): unknown => check.faults.push(forbiddenField(own, why))
+  if (setHostnameAsFQDN === true) forbid('may not be specified when setHostnameAsFQDN is true')
+  if (hostNetwork === true) forbid('may not be specified when hostNetwork is true')
+  if (textOf(hostnameOverride).length > HOSTNAME_MAX) check.faults.push(tooLong(own, HOSTNAME_MAX))
+  named(checkDnsSubdomain)(hostnameOverride, own, check)
+}
+
+/** Rule for variables from files, which must be in an emptyDir volume. */
+const environmentFiles: PodRule = (value, path, check) => {
+  const spec = fieldsOf(value)
+  for (const list of containerLists)
+    eachIn(itemsOf(spec[list]), check, ({ env }, at, inner) =>
+      eachIn(itemsOf(env), inner, ({ valueFrom }, index, { faults, volumes }) => {
+        const { fileKeyRef } = fieldsOf(valueFrom)
+        if (fileKeyRef === undefined) return
+        const name = textOf(fieldsOf(fileKeyRef)['volumeName'])
+        const own = `${path}.${list}[${at}].env[${index}].valueFrom.fileKeyRef.volumeName`
+        const volume = volumes.get(name)
+        if (volume === undefined) faults.push(notThere(own, name))
+        else if (volume['emptyDir'] === undefined)
+          faults.push(invalidValue(own, name, 'referenced volume must be of type emptyDir'))
+      }),
+    )
 }
 
 /**

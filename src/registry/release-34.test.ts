@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defaultGatesOf } from '../api/gates.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../api/object.ts'
+import { builtInResources } from './built-in.ts'
+import type { Resource, Writer } from './resource.ts'
+import { validateCreate, validateUpdate } from './validate.ts'
+
+const resourcesOf = (release: number): ReadonlyMap<string, Resource> =>
+  new Map(
+    builtInResources({ gates: defaultGatesOf(release) }).map((resource) => [
+      `${resource.version} ${resource.kind}`,
+      resource,
+    ]),
+  )
+
+const [older, newer] = [resourcesOf(33), resourcesOf(34)]
+
+function find(resources: ReadonlyMap<string, Resource>, name: string): Resource {
+  return resources.get(name) ?? assert.fail(`no ${name}`)
+}
+
+const writer: Writer = {
+  user: { name: 'u', uid: '', groups: [], extra: {} },
+  now: () => '2020-01-01T00:00:00Z',
+  warn: () => {},
+  newId: () => 'id',
+}
+
+/** Validates a new object with the defaults of a release. */
+function faultsIn(resources: ReadonlyMap<string, Resource>, name: string, object: KubeObject) {
+  const resource = find(resources, name)
+  const whole = resource.shape.setDefaults(object)
+  const prepared = resource.rules.prepareCreate(whole, writer)
+  return validateCreate(prepared, resource).map(({ path, message }) => `${path}: ${message}`)
+}
+
+const metadata = { name: 'a', namespace: 'default', uid: 'u', creationTimestamp: writer.now() }
+const pod = (spec: Fields, container: Fields = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata,
+  spec: { containers: [{ name: 'c', image: 'i', ...container }], ...spec },
+})
+
+test('a restartPolicy of a container is refused in 1.33, and dropped in 1.34', () => {
+  const given = pod({}, { restartPolicy: 'Never' })
+  assert.deepEqual(faultsIn(older, 'v1 Pod', given), [
+    'spec.containers[0].restartPolicy: Forbidden: may not be set for non-init containers',
+  ])
+  assert.deepEqual(faultsIn(newer, 'v1 Pod', given), [])
+})
+
+test('since 1.34, matchLabelKeys of spread constraints are merged into the selector', () => {
+  const constraint = {
+    maxSkew: 1,
+    topologyKey: 'zone',
+    whenUnsatisfiable: 'DoNotSchedule',
+    labelSelector: {},
+    matchLabelKeys: ['app'],
+  }
+  const given = {
+    ...pod({ topologySpreadConstraints: [constraint] }),
+    metadata: { ...metadata, labels: { app: 'x' } },
+  }
+  const selectors = [older, newer].map((resources) => {
+    const { spec } = find(resources, 'v1 Pod').rules.prepareCreate(given, writer)
+    return itemsOf(fieldsOf(spec)['topologySpreadConstraints'])[0]?.['labelSelector']
+  })
+  assert.deepEqual(selectors, [
+    {},
+    { matchExpressions: [{ key: 'app', operator: 'In', values: ['x'] }] },
+  ])
+})
+
+test('since 1.34, AppArmor profiles are not set as annotations', () => {
+  const given = pod({ securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } })
+  const annotations = [older, newer].map(
+    (resources) =>
+      find(resources, 'v1 Pod').rules.prepareCreate(given, writer).metadata.annotations,
+  )
+  assert.deepEqual(annotations, [
+    { 'container.apparmor.security.beta.kubernetes.io/c': 'runtime/default' },
+    undefined,
+  ])
+})
+
+test('since 1.34, the scale target of an autoscaler needs an API group', () => {
+  const given = (apiVersion: string, kind: string): KubeObject => ({
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata,
+    spec: { maxReplicas: 1, scaleTargetRef: { apiVersion, kind, name: 'd' } },
+  })
+  const name = 'v2 HorizontalPodAutoscaler'
+  assert.deepEqual(faultsIn(older, name, given('v1', 'Deployment')), [])
+  assert.deepEqual(faultsIn(newer, name, given('v1', 'Deployment')), [
+    'spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group',
+  ])
+  assert.deepEqual(faultsIn(newer, name, given('apps/v1', 'Deployment')), [])
+  assert.deepEqual(faultsIn(newer, name, given('v1', 'ReplicationController')), [])
+  const [stored, changed] = [given('v1', 'Deployment'), given('v1', 'Deployment')]
+  const resource = find(newer, name)
+  const update = { ...changed, metadata: { ...metadata, resourceVersion: '1' } }
+  const current = { ...stored, metadata: { ...metadata, resourceVersion: '1' } }
+  assert.deepEqual(validateUpdate(update, current, { resource, rules: resource.rules }), [])
+})
+
+test('since 1.34, a Pod with a user namespace has no raw block volumes', () => {
+  const given = pod(
+    { hostUsers: false, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'p' } }] },
+    { volumeDevices: [{ name: 'v', devicePath: '/d' }] },
+  )
+  assert.deepEqual(faultsIn(older, 'v1 Pod', given), [])
+  assert.deepEqual(faultsIn(newer, 'v1 Pod', given), [
+    'spec.containers[0].volumeDevices: Forbidden: when `hostUsers` is false',
+  ])
+})
+
+test('since 1.34, fields without effect on a headless service cause warnings', () => {
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata,
+    spec: { type: 'ClusterIP', clusterIP: 'None', sessionAffinity: 'ClientIP' },
+  }
+  const warnings = [older, newer].map((resources) =>
+    find(resources, 'v1 Service').rules.warnings(service, undefined),
+  )
+  assert.deepEqual(warnings, [[], ['spec.SessionAffinity is ignored for headless services']])
+})
