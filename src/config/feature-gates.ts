@@ -207,8 +207,7 @@ export function parseFeatureGates(
       warnings.push(`Setting deprecated feature gate ${name}=${value}. ${removal}`)
   }
   for (const [name, isOn] of gatesOfStages(known, set)) set.set(name, isOn)
-  const isEnabled = (name: string): boolean =>
-    set.get(name) ?? startsOn(ofRelease, name)
+  const isEnabled = (name: string): boolean => set.get(name) ?? startsOn(ofRelease, name)
   if (faults.length === 0) faults.push(...dependencyFaults(release, isEnabled))
   const isOn = (name: string): boolean => !absentGates.has(name) && isEnabled(name)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
