@@ -145,16 +145,26 @@ export const nodeRules: KindRules = {
   // Updates of the status can still set this field.
   prepareCreate: (object, _writer, gates) => {
     const { status } = object
-    if (!isFields(status) || gates.isOn('SupplementalGroupsPolicy')) return object
-    return { ...object, status: omit(status, 'features') }
+    if (!isFields(status) || gates.isOn('SupplementalGroupsPolicy'))
+      return withoutEmptyAllocatable(object)
+    return withoutEmptyAllocatable({ ...object, status: omit(status, 'features') })
   },
+  // An empty `allocatable` is not stored, so reads set its default.
+  isDefaultedAgain: true,
   validate: (object) => faultsOf(node, object, ''),
   validateUpdate: (object, current) => [
     ...faultsOf(node, object, ''),
     ...validateChange(object, current),
   ],
   warnings,
-  status: { validateUpdate: validateChange },
+  status: { prepareUpdate: withoutEmptyAllocatable, validateUpdate: validateChange },
+}
+
+export function withoutEmptyAllocatable(object: KubeObject): KubeObject {
+  const { status } = object
+  if (!isFields(status) || !isFields(status['allocatable'])) return object
+  for (const _ in status['allocatable']) return object
+  return { ...object, status: omit(status, 'allocatable') }
 }
 
 function warnings(object: KubeObject): string[] {

@@ -15,7 +15,7 @@ import {
 import { goStrings } from '../../../api/go-value.ts'
 import { parseIp } from '../../../api/ip.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
-import { addAll, repeatsIn } from '../../../lib/scheduling/long-lists.ts'
+import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { checkIp } from '../../rules/addresses.ts'
 import { isHeadless, NO_ADDRESS, typeOf } from './service-needs.ts'
 
@@ -29,10 +29,10 @@ const IPS_MAX = 2
  */
 const CHECKED_IPS_MAX = 1_000
 
-export function validateAddresses(spec: Fields): FieldFault[] {
+export function validateAddresses(spec: Fields, before?: Fields): FieldFault[] {
   if (typeOf(spec) === 'ExternalName') return []
   const ips = textsOf(spec['clusterIPs'])
-  const shape = validateIps(spec, ips)
+  const shape = validateIps(ips, textsOf(before?.['clusterIPs']))
   const faults = [...validatePair(spec, ips), ...validateFamilies(spec), ...shape]
   // The rules below compare IP families, and the family of an invalid address is unknown.
   if (shape.length > 0) return faults
@@ -66,19 +66,16 @@ function validateFamilies(spec: Fields): FieldFault[] {
   return [...faults, notSupported('spec.ipFamilyPolicy', policy, policies)]
 }
 
-function validateIps(spec: Fields, ips: readonly string[]): FieldFault[] {
+/** Validates each address. An update can keep or repeat values of the stored object. */
+function validateIps(ips: readonly string[], stored: readonly string[]): FieldFault[] {
   const path = 'spec.clusterIPs'
-  const faults: FieldFault[] = []
-  if (isHeadless(spec)) {
-    if (ips.length > 1)
-      faults.push(invalidShown(path, goStrings(ips), "'None' must be the first and only value"))
-  } else {
-    const shown = ips.slice(0, CHECKED_IPS_MAX)
-    addAll(
-      faults,
-      faultsOfEach(shown, (ip, at) => checked(`${path}[${at}]`, ip, checkIp)),
-    )
-  }
+  const shown = ips.slice(0, CHECKED_IPS_MAX)
+  const faults = faultsOfEach(shown, (ip, at) => {
+    if (at > 0 || ip !== NO_ADDRESS)
+      return stored.includes(ip) ? [] : checked(`${path}[${at}]`, ip, checkIp)
+    const why = "'None' must be the first and only value"
+    return ips.length > 1 ? [invalidShown(path, goStrings(ips), why)] : []
+  })
   if (ips.length > IPS_MAX)
     faults.push(invalidShown(path, goStrings(ips), `may only hold up to ${IPS_MAX} values`))
   return faults

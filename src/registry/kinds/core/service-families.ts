@@ -31,7 +31,7 @@ export function settleFamilies(
   const spec = trimmed(withPolicyOf(before, given), before)
   const isFree = isHeadless(spec) && isSelectorless(spec)
   const policy = spec['ipFamilyPolicy'] ?? (isFree ? 'RequireDualStack' : 'SingleStack')
-  const wrong = validateAddresses(spec)
+  const wrong = validateAddresses(spec, before)
   const faults = wrong.length > 0 ? wrong : refuseLoss(spec, before)
   if (faults.length > 0) return { faults }
   const families = [...textsOf(spec['ipFamilies'])]

@@ -28,7 +28,7 @@ export function validateUpdate(
     ...validateAddressChange(spec, before),
     ...validateClassChange(spec, before),
     ...validateHealthPort(spec, before),
-    ...validate(object, gates),
+    ...validate(object, gates, before),
   ]
 }
 

@@ -44,7 +44,7 @@ const AFFINITY_SECONDS_MAX = 86_400
 const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 const onlyForLoadBalancers = "may only be used when `type` is 'LoadBalancer'"
 
-export function validate(object: KubeObject, gates: Gates): FieldFault[] {
+export function validate(object: KubeObject, gates: Gates, before?: Fields): FieldFault[] {
   const spec = specOf(object)
   return [
     ...validateTopology(object),
@@ -52,7 +52,7 @@ export function validate(object: KubeObject, gates: Gates): FieldFault[] {
     ...validatePorts(spec),
     ...validateLabels(spec['selector'], 'spec.selector'),
     ...validateAffinity(spec),
-    ...validateAddresses(spec),
+    ...validateAddresses(spec, before),
     ...faultsOfEach(textsOf(spec['externalIPs']), (ip, at) =>
       validateExternalIp(`spec.externalIPs[${at}]`, ip),
     ),
