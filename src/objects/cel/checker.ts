@@ -18,6 +18,7 @@ import type { Slice } from './run.ts'
 import type { Fault } from './source.ts'
 import type { Turns } from './turns.ts'
 import {
+  anyType,
   bool,
   bytes,
   double,
@@ -376,15 +377,16 @@ class Checker {
 
   #messageType(expr: StructExpr, named: Type): Type {
     if (named.kind !== 'type') return this.#fault(expr, `'${outputNameOf(named)}' is not a type`)
-    return named.of.kind === 'struct'
-      ? named.of
-      : this.#fault(expr, `'${outputNameOf(named.of)}' is not a message type`)
+    const { of = anyType } = named
+    return of.kind === 'struct'
+      ? of
+      : this.#fault(expr, `'${outputNameOf(of)}' is not a message type`)
   }
 
-  #unwrapped(expr: Expr, given: Type): Type {
-    const type = this.#bindings.resolve(given)
+  #unwrapped(expr: Expr, type: Type): Type {
     if (isOptional(type)) return type.parameters[0] ?? dyn
-    return type.kind === 'dyn' ? dyn : this.#mismatch(expr, optional(type), type)
+    if (type.kind !== 'dyn') this.#mismatch(expr, optional(type), type)
+    return type
   }
 
   #join(before: Type | undefined, type: Type): Type {

@@ -106,3 +106,22 @@ test('compilation errors do not show a very long line', () => {
       "ERROR: <input>:1:16384: undeclared reference to 'b1' (in container '')",
   )
 })
+
+test('an optional entry without an optional value has the type of its value', () => {
+  assert.match(
+    evaluate("{?'a': b'x'} != {'a': 1}"),
+    /found no matching overload for '_!=_' applied to '\(map\(string, bytes\), map\(string, int\)\)'/,
+  )
+})
+
+test('the name of a type with an unknown component differs from the name of the type of types', () => {
+  assert.match(evaluate('type(type(a.b)) + 1'), /'\(type\(type\(dyn\)\), int\)'/)
+  assert.match(evaluate('type + 1'), /'\(type\(type\), int\)'/)
+})
+
+test('a list of a timestamp and null is a list of null', () => {
+  assert.match(
+    evaluate("[timestamp('2020-01-01T00:00:00Z'), null].b"),
+    /type 'list\(null\)' does not support field selection/,
+  )
+})

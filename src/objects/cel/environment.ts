@@ -6,11 +6,11 @@
 import { type CelFunction, type FunctionPart, mergeFunctions } from './functions.ts'
 import type { Macro, Macros } from './macros.ts'
 import {
+  anyType,
   bool,
   bytes,
   double,
   duration,
-  dyn,
   int,
   list,
   map,
@@ -21,7 +21,6 @@ import {
   type StructType,
   timestamp,
   type Type,
-  typeOf,
   uint,
 } from './types.ts'
 
@@ -58,7 +57,7 @@ const standardTypes: readonly (readonly [string, Type])[] = [
   ['list', list(parameter('A'))],
   ['map', map(parameter('A'), parameter('B'))],
   ['null_type', nullType],
-  ['type', typeOf(dyn)],
+  ['type', anyType],
   ['google.protobuf.Timestamp', timestamp],
   ['google.protobuf.Duration', duration],
   ['optional_type', opaque('optional_type')],

@@ -19,7 +19,8 @@ export type Type =
   | MapType
   | StructType
   | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
-  | { readonly kind: 'type'; readonly of: Type }
+  /** The type of types. Without `of`, this is the type of all types, whose name is `type`. */
+  | { readonly kind: 'type'; readonly of?: Type }
   /**
    * A type parameter, whose type depends on the arguments of a call. It is used only in
    * declarations and while types are checked.
@@ -96,6 +97,7 @@ export const opaque = (name: string, ...parameters: readonly Type[]): Type => ({
 })
 export const optional = (of: Type): Type => opaque('optional_type', of)
 export const parameter = (name: string): Type => ({ kind: 'parameter', name })
+export const anyType: Type = { kind: 'type' }
 export const typeOf = (of: Type): Type => ({ kind: 'type', of })
 
 /**
@@ -116,7 +118,7 @@ export const isOptional = (type: Type): type is Type & { kind: 'opaque' } =>
 export function nameOf(type: Type): string {
   if (type.kind === 'list') return `list(${nameOf(type.element)})`
   if (type.kind === 'map') return `map(${nameOf(type.key)}, ${nameOf(type.value)})`
-  if (type.kind === 'type') return `type(${isTypeItself(type.of) ? 'type' : nameOf(type.of)})`
+  if (type.kind === 'type') return type.of === undefined ? 'type' : `type(${nameOf(type.of)})`
   if (type.kind === 'error') return '!error!'
   if (isAny(type)) return 'any'
   if (!('name' in type)) return type.kind
@@ -125,9 +127,6 @@ export function nameOf(type: Type): string {
 }
 
 export const isAny = (type: Type): boolean => type.kind === 'dyn' && type.isAny === true
-
-/** Whether this is the type whose values are types. Its name is `type`. */
-const isTypeItself = (type: Type): boolean => type.kind === 'type' && type.of.kind === 'dyn'
 
 const outputNames: { readonly [kind: string]: string } = {
   null: 'null_type',
@@ -149,7 +148,7 @@ export function outputNameOf(type: Type): string {
 export function partsOf(type: Type): readonly Type[] {
   if (type.kind === 'list') return [type.element]
   if (type.kind === 'map') return [type.key, type.value]
-  if (type.kind === 'type') return [type.of]
+  if (type.kind === 'type') return type.of === undefined ? [] : [type.of]
   return type.kind === 'opaque' ? type.parameters : []
 }
 
@@ -163,7 +162,7 @@ export function mapParts(type: Type, change: (part: Type) => Type): Type {
     const [key, value] = [change(type.key), change(type.value)]
     return key === type.key && value === type.value ? type : { ...type, key, value }
   }
-  if (type.kind === 'type') return { ...type, of: change(type.of) }
+  if (type.kind === 'type') return type.of === undefined ? type : typeOf(change(type.of))
   if (type.kind !== 'opaque' || type.parameters.length === 0) return type
   return { ...type, parameters: type.parameters.map(change) }
 }

@@ -111,8 +111,12 @@ export const mostGeneral = (one: Type, other: Type): Type =>
 
 function isMoreGeneral(one: Type, other: Type): boolean {
   if (one.kind === 'dyn' || one.kind === 'parameter') return true
-  if (one.kind === 'null') return other.kind === 'null'
-  if (one.kind !== other.kind) return other.kind === 'null'
+  if (one.kind !== other.kind) return false
+  if (one.kind === 'type') return true
+  if ('name' in one && 'name' in other && one.name !== other.name) return false
   const [parts, others] = [partsOf(one), partsOf(other)]
-  return parts.every((part, at) => isMoreGeneral(part, others[at] ?? dyn))
+  return (
+    parts.length === others.length &&
+    parts.every((part, at) => isMoreGeneral(part, others[at] ?? dyn))
+  )
 }
