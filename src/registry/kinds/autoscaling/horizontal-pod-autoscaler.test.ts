@@ -4,6 +4,7 @@ import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject } from '../.
 import { decodeStored, encodeStored } from '../../../objects/codec/object.ts'
 import { builtInResources } from '../../built-in.ts'
 import type { Resource } from '../../resource.ts'
+import { toStored } from './horizontal-pod-autoscaler.ts'
 
 const resources = builtInResources()
 const version = (name: string): Resource =>
@@ -138,4 +139,13 @@ test('an invalid status annotation is ignored', () => {
   )
   const [current] = itemsOf(currentMetrics)
   assert.equal(fieldsOf(fieldsOf(current?.['resource'])['current'])['averageUtilization'], 5)
+})
+
+test('an autoscaler of v1 without metrics has the default metric in v2', () => {
+  const spec = { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd' } }
+  const kind = 'HorizontalPodAutoscaler'
+  const stored = toStored({ apiVersion: 'autoscaling/v1', kind, metadata: {}, spec })
+  const target = { type: 'Utilization', averageUtilization: 80 }
+  const metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }]
+  assert.deepEqual(stored['spec'], { ...spec, metrics })
 })

@@ -101,7 +101,7 @@ function setStoredDefaults(object: KubeObject): KubeObject {
     spec: present({
       ...spec,
       minReplicas,
-      metrics: hasMetrics ? metrics : [cpuMetric(CPU_TARGET_PERCENT)],
+      metrics: hasMetrics ? metrics : [defaultMetric],
       behavior: isFields(behavior) ? withBehaviorDefaults(behavior) : undefined,
     }),
   }
@@ -129,6 +129,8 @@ const cpuMetric = (percent: Json): Fields => ({
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } },
 })
 
+const defaultMetric = cpuMetric(CPU_TARGET_PERCENT)
+
 const currentCpuMetric = (percent: Json): Fields => ({
   type: 'Resource',
   resource: { name: 'cpu', current: { averageUtilization: percent } },
@@ -143,6 +145,7 @@ export function toStored(object: KubeObject): KubeObject {
   )
   const cpu =
     targetCPUUtilizationPercentage === undefined ? [] : [cpuMetric(targetCPUUtilizationPercentage)]
+  const own = [...(metrics ?? []), ...cpu]
   const currentCpu =
     currentCPUUtilizationPercentage === undefined
       ? []
@@ -152,7 +155,7 @@ export function toStored(object: KubeObject): KubeObject {
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),
-    spec: present({ ...spec, metrics: [...(metrics ?? []), ...cpu], behavior }),
+    spec: present({ ...spec, metrics: own.length > 0 ? own : [defaultMetric], behavior }),
     status: present({
       ...status,
       currentMetrics: current.length > 0 ? current : undefined,
