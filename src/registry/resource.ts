@@ -198,12 +198,13 @@ export type View = {
    * checked last.
    */
   readonly refusesApply?: string
-  /**
-   * The only field that a client that writes the view can own. `objectPath` is the path of this
-   * field in the object, if the path differs.
-   */
+  /** The path of the only field that a client that writes the view can own. */
   readonly ownedPath: string
-  readonly objectPath?: string
+  /**
+   * Returns the path of this field in a version of the object. Returns undefined if the version
+   * does not have the view. If the function is absent, the path is `ownedPath`.
+   */
+  readonly objectPath?: (apiVersion: string) => string | undefined
 }
 
 /** The kind's own rules for metadata, in addition to the rules for all objects. */

@@ -8,8 +8,11 @@ import { difference, type FieldSet, intersects, isEmptySet } from './field-set.t
 import { identityOf, type Owner, type Owners, withFields } from './managers.ts'
 
 export type ViewField = {
-  /** The field in the object, as a field set. `inView` is the corresponding field in the view. */
-  readonly inObject: FieldSet
+  /**
+   * Returns the field in a version of the object, as a field set. Returns undefined if the version
+   * does not have the view. `inView` is the corresponding field in the view.
+   */
+  readonly inObject: (apiVersion: string) => FieldSet | undefined
   readonly inView: FieldSet
   readonly objectVersion: string
   readonly viewVersion: string
@@ -21,7 +24,10 @@ export type ViewField = {
  * view transfers the field to that identity.
  */
 export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: ViewField): Owners {
-  const shown = [...owners.values()].filter(({ fields }) => intersects(fields, inObject))
+  const shown = [...owners.values()].filter(({ apiVersion, fields }) => {
+    const field = inObject(apiVersion)
+    return field !== undefined && intersects(fields, field)
+  })
   const inVersion = shown.map(
     (owner): Owner => ({ ...owner, apiVersion: viewVersion, fields: inView, entry: undefined }),
   )
@@ -36,16 +42,19 @@ export function ownersInObject(owners: Owners, viewOwners: Owners, field: ViewFi
   const { inObject, inView, objectVersion } = field
   const after = new Map<string, Owner>()
   for (const [identity, owner] of owners) {
-    const isKept = viewOwners.has(identity) || !intersects(owner.fields, inObject)
-    const fields = isKept ? owner.fields : difference(owner.fields, inObject)
+    const lost = viewOwners.has(identity) ? undefined : inObject(owner.apiVersion)
+    const isKept = lost === undefined || !intersects(owner.fields, lost)
+    const fields = isKept ? owner.fields : difference(owner.fields, lost)
     if (!isEmptySet(fields)) after.set(identity, withFields(owner, fields))
   }
+  const written = inObject(objectVersion)
+  if (written === undefined) return after
   for (const [identity, owner] of viewOwners) {
     if (owners.has(identity) || !intersects(owner.fields, inView)) continue
     after.set(identity, {
       ...owner,
       apiVersion: objectVersion,
-      fields: inObject,
+      fields: written,
       time: undefined,
       entry: undefined,
     })

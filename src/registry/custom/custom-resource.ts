@@ -29,7 +29,7 @@ import type {
 import { CustomSchema } from './custom-schema.ts'
 import { customScaleView, validateScale, validateScaleStatus } from './custom-scale.ts'
 import { customTable } from './custom-table.ts'
-import type { Crd, CrdVersion } from './crd.ts'
+import type { Crd, CrdVersion, ScalePaths } from './crd.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
 import { withField, withGeneration, without } from '../object-parts.ts'
 
@@ -118,9 +118,19 @@ function customResource(
     get table() {
       return (table ??= customTable(version.columns))
     },
-    views:
-      version.scale === undefined ? noViews : { scale: customScaleView(version.scale, release) },
+    views: viewsOf(crd, version, release),
   }
+}
+
+function viewsOf(
+  { group, versions }: Crd,
+  { scale }: CrdVersion,
+  release: number,
+): Resource['views'] {
+  if (scale === undefined) return noViews
+  const pathsIn = (apiVersion: string): ScalePaths | undefined =>
+    versions.find(({ name }) => `${group}/${name}` === apiVersion)?.scale
+  return { scale: customScaleView(scale, release, pathsIn) }
 }
 
 const deletion: DeletionRules = {

@@ -22,7 +22,11 @@ import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
 /**
  * Returns the rules for the Scale of a custom kind. An object without a replica count has no Scale.
  */
-export function customScaleView(paths: ScalePaths, release: number): View {
+export function customScaleView(
+  paths: ScalePaths,
+  release: number,
+  pathsIn: (apiVersion: string) => ScalePaths | undefined,
+): View {
   const [spec, status] = [readPath(paths.spec), readPath(paths.status)]
   const selector = paths.selector === '' ? undefined : readPath(paths.selector)
   return {
@@ -30,7 +34,10 @@ export function customScaleView(paths: ScalePaths, release: number): View {
     get shape() {
       return scaleView(release).shape
     },
-    objectPath: spec.join('.'),
+    objectPath: (apiVersion) => {
+      const path = pathsIn(apiVersion)?.spec
+      return path === undefined ? undefined : readPath(path).join('.')
+    },
     refusesApply: 'request to convert CR to an invalid group/version: autoscaling/v1',
     show: (object) => {
       return {

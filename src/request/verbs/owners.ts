@@ -36,8 +36,12 @@ export function trackingOf(request: ResourceRequest, stored: KubeObject | undefi
   const owners = readOwners(stored?.metadata['managedFields']) ?? new Map()
   const view = request.view
   if (view === undefined) return { owners, finish: printOwners }
-  const inView = fieldSetOf([view.ownedPath])
-  const inObject = view.objectPath === undefined ? inView : fieldSetOf([view.objectPath])
+  const { ownedPath, objectPath } = view
+  const inView = fieldSetOf([ownedPath])
+  const inObject = (apiVersion: string): FieldSet | undefined => {
+    const path = objectPath === undefined ? ownedPath : objectPath(apiVersion)
+    return path === undefined ? undefined : fieldSetOf([path])
+  }
   const versions = {
     objectVersion: apiVersionOf(request.resource),
     viewVersion: apiVersionOf(view),
