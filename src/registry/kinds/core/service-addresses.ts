@@ -70,9 +70,10 @@ function validateFamilies(spec: Fields): FieldFault[] {
 function validateIps(ips: readonly string[], stored: readonly string[]): FieldFault[] {
   const path = 'spec.clusterIPs'
   const shown = ips.slice(0, CHECKED_IPS_MAX)
+  const kept = new Set(stored)
   const faults = faultsOfEach(shown, (ip, at) => {
     if (at > 0 || ip !== NO_ADDRESS)
-      return stored.includes(ip) ? [] : checked(`${path}[${at}]`, ip, checkIp)
+      return kept.has(ip) ? [] : checked(`${path}[${at}]`, ip, checkIp)
     const why = "'None' must be the first and only value"
     return ips.length > 1 ? [invalidShown(path, goStrings(ips), why)] : []
   })

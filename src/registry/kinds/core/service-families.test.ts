@@ -83,19 +83,20 @@ test('an existing Service with PreferDualStack does not change when the cluster 
   ])
 })
 
+const wrongIp = (at: number, ip: string): string =>
+  `spec.clusterIPs[${at}]: Invalid value: "${ip}": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`
+
 test('an update can repeat a cluster IP of the stored Service', () => {
   const spec = { clusterIP: '', clusterIPs: ['', 'None'] }
   const empty =
     'spec.clusterIPs: Invalid value: []string{"", "None"}: must be empty when `clusterIP` is not specified'
-  const wrong = (at: number, ip: string): string =>
-    `spec.clusterIPs[${at}]: Invalid value: "${ip}": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`
-  assert.deepEqual(settled(spec, single), [empty, wrong(0, ''), wrong(1, 'None')])
-  assert.deepEqual(settled(spec, single, { clusterIPs: ['None'] }), [empty, wrong(0, '')])
+  assert.deepEqual(settled(spec, single), [empty, wrongIp(0, ''), wrongIp(1, 'None')])
+  assert.deepEqual(settled(spec, single, { clusterIPs: ['None'] }), [empty, wrongIp(0, '')])
 })
 
 test('the addresses after None are also validated', () => {
   assert.deepEqual(settled({ clusterIP: 'None', clusterIPs: ['None', 'x'] }, single), [
     `spec.clusterIPs: Invalid value: []string{"None", "x"}: 'None' must be the first and only value`,
-    'spec.clusterIPs[1]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    wrongIp(1, 'x'),
   ])
 })
