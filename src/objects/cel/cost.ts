@@ -58,9 +58,13 @@ export function countPoints(text: string): number {
   return count
 }
 
-/** Returns the cost of visiting a value and everything in it. */
+/**
+ * Returns the cost of visiting a value and everything in it. As in kube-apiserver, a string counts
+ * by its bytes, and the cost of each string is rounded down.
+ */
 export function deepTraversal(value: Value): number {
-  if (typeof value === 'string' || value instanceof Uint8Array) return traversal(sizeOf(value))
+  if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * TEXT_FACTOR)
+  if (value instanceof Uint8Array) return Math.floor(value.length * TEXT_FACTOR)
   if (!isList(value)) return 1
   let cost = 0
   for (const item of itemsOf(value)) cost += deepTraversal(item)

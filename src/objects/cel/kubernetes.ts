@@ -9,7 +9,7 @@ import { authorizerLibrary } from './library/authorizer.ts'
 import { formatLibrary } from './library/formats.ts'
 import { ipLibrary } from './library/ip.ts'
 import { includesLibrary, listsLibrary, setsLibrary } from './library/lists.ts'
-import { moreListsLibrary } from './library/more-lists.ts'
+import { moreListsLibraryOf } from './library/more-lists.ts'
 import { optionalsLibrary } from './library/optionals.ts'
 import { quantityLibrary } from './library/quantity.ts'
 import { regexLibrary } from './library/regex.ts'
@@ -23,11 +23,14 @@ import { jsonPatchLibrary, withPatchTypes } from './patches.ts'
 /** The minor version since which all expressions can use semantic versions. */
 const SEMVER_SINCE = 33
 
+type LibraryRow = Library | ((release: number) => Library)
+
 /**
  * Libraries, each with the minor version of Kubernetes that introduced it. Versions only add
- * functions. The standard library is added separately, because its costs depend on the release.
+ * functions. Costs and errors of some libraries depend on the release of the server.
  */
-const libraries: readonly (readonly [since: number, Library])[] = [
+const libraries: readonly (readonly [since: number, library: LibraryRow])[] = [
+  [0, standardLibraryOf],
   [0, urlLibrary],
   [0, regexLibrary],
   [0, listsLibrary],
@@ -41,7 +44,7 @@ const libraries: readonly (readonly [since: number, Library])[] = [
   [31, formatLibrary],
   [32, { macros: twoVariableMacros }],
   [SEMVER_SINCE, semverLibrary],
-  [34, moreListsLibrary],
+  [34, moreListsLibraryOf],
   [37, includesLibrary],
 ]
 
@@ -94,9 +97,10 @@ function once(name: string, version: CelVersion, more: readonly Library[]): Envi
   return known
 }
 
-const make = ({ release, libraries: minor }: CelVersion, more: readonly Library[]): Environment =>
+const make = (version: CelVersion, more: readonly Library[]): Environment =>
   createEnvironment([
-    standardLibraryOf(release),
-    ...libraries.filter(([since]) => since <= minor).map(([, library]) => library),
+    ...libraries
+      .filter(([since]) => since <= version.libraries)
+      .map(([, library]) => (typeof library === 'function' ? library(version.release) : library)),
     ...more,
   ])

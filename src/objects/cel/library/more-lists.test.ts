@@ -85,3 +85,12 @@ test('a list or another value includes an item since 1.37', () => {
   assert.equal(evaluated("dyn('a').includes('a') && !dyn('a').includes('b')", 37), 'true')
   assert.match(evaluated("self.includes('a')", 36), /undeclared reference to 'includes'/)
 })
+
+test('since 1.37, the size of a range is checked', () => {
+  assert.equal(evaluated('lists.range(-1)', 37), 'lists.range: size must be non-negative, got -1')
+  assert.equal(
+    evaluated('lists.range(1000001)', 37),
+    'lists.range: size 1000001 exceeds maximum allowed (1000000)',
+  )
+  assert.equal(evaluated('lists.range(3) == [0, 1, 2]', 37), 'true')
+})

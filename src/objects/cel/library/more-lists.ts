@@ -161,7 +161,7 @@ const sorting = (keysAt: number): Pick<FunctionPart, 'estimate' | 'cost'> => ({
 
 const resultSize = (_: readonly Value[], result: Result): number => creating(sizeOf(result))
 
-export const moreListsLibrary: Library = {
+const moreListsLibrary: Library = {
   functions: [
     {
       name: 'slice',
@@ -246,3 +246,33 @@ export const moreListsLibrary: Library = {
   ],
   macros: sortingMacros,
 }
+
+/** Maximum size of a range since 1.37. */
+const RANGE_MAX = 1_000_000n
+/** The first release that checks the size of a range. */
+const RANGE_CHECKED_SINCE = 37
+
+function checkRange(size: bigint): CelError | undefined {
+  if (size < 0n) return new CelError(`lists.range: size must be non-negative, got ${size}`)
+  return size > RANGE_MAX
+    ? new CelError(`lists.range: size ${size} exceeds maximum allowed (${RANGE_MAX})`)
+    : undefined
+}
+
+/** Returns the library with the errors of a release. */
+export const moreListsLibraryOf = (release: number): Library =>
+  release < RANGE_CHECKED_SINCE
+    ? moreListsLibrary
+    : {
+        ...moreListsLibrary,
+        functions: (moreListsLibrary.functions ?? []).map((part) =>
+          part.name === 'lists.range'
+            ? {
+                ...part,
+                run: (size, ...others) =>
+                  (typeof size === 'bigint' ? checkRange(size) : undefined) ??
+                  part.run(size, ...others),
+              }
+            : part,
+        ),
+      }
