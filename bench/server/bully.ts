@@ -104,7 +104,7 @@ type Report = {
    */
   readonly busy: number
   readonly kept: number
-  /** Share of CPU time that the host took: the larger of the shares with and without the bully. */
+  /** Share of CPU time that the host stole: the larger of the shares with and without the bully. */
   readonly stolen: number
   readonly note: string
 }

@@ -23,7 +23,7 @@ export function createDefaultTolerationSeconds({
       if (object === undefined || targetOf(attributes) !== 'pods') return object
       const spec = fieldsOf(object['spec'])
       const given = itemsOf(spec['tolerations'])
-      // limit: `tolerations` has only two entries, so `given` is searched only twice.
+      // Bounded: `tolerations` has only two entries, so `given` is searched only twice.
       const added = tolerations.filter(
         ({ key }) => !given.some((toleration) => isAbout(toleration, key)),
       )

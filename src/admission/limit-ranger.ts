@@ -180,7 +180,7 @@ function withAmounts(container: Fields, defaults: Defaults, word: string, said: 
   const filled: { [amounts: string]: Fields } = {}
   for (const amounts of ['requests', 'limits'] as const) {
     const given = fieldsOf(resources[amounts])
-    // limit: the loop runs only twice, for requests and for limits.
+    // Bounded: the loop runs only twice, for requests and for limits.
     const missing = Object.keys(defaults[amounts]).filter((name) => !Object.hasOwn(given, name))
     if (missing.length === 0) continue
     filled[amounts] = {

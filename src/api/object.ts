@@ -92,7 +92,7 @@ export function entriesOf(map: Json | undefined): [string, string][] {
 export function present(fields: Fields): Fields {
   for (const name in fields) {
     if (fields[name] === undefined)
-      // limit: the function returns here, so the fields are filtered only once.
+      // Bounded: the function returns here, so the fields are filtered only once.
       return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   }
   return fields
@@ -108,7 +108,7 @@ export function hasNoKeys(fields: Fields): boolean {
 }
 
 export function omit(fields: Fields, ...names: readonly string[]): Fields {
-  // limit: callers pass only a few names, so each search is short.
+  // Bounded: callers pass only a few names, so each search is short.
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 }
 

@@ -87,7 +87,7 @@ const dashed = (name: string): string => `--${name}`
 
 function suggestionFor(name: string, ownFlags: readonly string[]): string[] {
   const names: string[] = [...ownFlags, ...flagsOf().map(([flag]) => flag)]
-  // limit: a name has only a few replacements, so the flags are searched only a few times.
+  // Bounded: a name has only a few replacements, so the flags are searched only a few times.
   const known = replacements.get(name)?.find((one) => names.includes(one))
   const found =
     known === undefined ? didYouMean(name, names, dashed) : `did you mean ${dashed(known)}?`

@@ -6,7 +6,7 @@ import { gateChoices, gateHelp } from './feature-gates.ts'
 import type { Flag } from './flag.ts'
 import { becomesOf, flagsOf } from './flags.ts'
 
-/** Describes the command of a release. */
+/** Describes the command `serve` for a server that is a release of Kubernetes. */
 export const serveHelp = (release = defaultMinor): CommandHelp => ({
   usage: [
     'keelson serve --etcd-servers=URL [flags]',

@@ -64,7 +64,7 @@ export function signClusterInfo(
         if (signed !== undefined) await write.update(signed)
         // Run again at the next expiration, so that the signature is removed on time.
         // kube-controller-manager removes it only when an object changes.
-        // limit: `valid` is short, because administrators create few bootstrap tokens
+        // Bounded: `valid` is short, because administrators create few bootstrap tokens
         const nextMs = Math.min(...valid.map(({ endMs }) => endMs))
         return nextMs === Infinity ? undefined : Math.max(nextMs - wallMs(), 0)
       },

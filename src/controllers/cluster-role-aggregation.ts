@@ -76,7 +76,7 @@ async function listRoles(handle: Handler, slices: Slices, signal: AbortSignal): 
     const response = await request(handle, { method: 'GET', path, query, signal })
     if (response.status !== OK) throw new Error(`${path} returned status ${response.status}`)
     const list = fieldsOf(await objectInSlices(response))
-    // limit: a page has at most PAGE_ROLES items, so they can be passed as arguments
+    // Bounded: a page has at most PAGE_ROLES items, so they can be passed as arguments
     roles.push(...itemsOf(list['items']))
     next = textOf(fieldsOf(list['metadata'])['continue'])
     if (next === '') return roles

@@ -197,7 +197,7 @@ export function withStatus(
   const status = fieldsOf(object['status'])
   let all: readonly Fields[] = itemsOf(status['conditions'])
   for (const condition of conditions) {
-    // limit: a CRD has only a few conditions, so each search is short
+    // Bounded: a CRD has only a few conditions, so each search is short
     const before = all.find(({ type }) => type === condition.type)
     const lastTransitionTime =
       before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now

@@ -100,7 +100,7 @@ async function reportAll(parts: FlowSchemasContext, signal: AbortSignal): Promis
   // the conditions soon.
   const waits = await Promise.all(all.map((schema) => reportSchema(parts, schema, names, signal)))
   const due = waits.filter((ms) => ms > 0)
-  // limit: `due` has one entry for each of the few FlowSchemas, so they can be passed as arguments
+  // Bounded: `due` has one entry for each FlowSchema, so they can be passed as arguments
   return due.length === 0 ? 0 : Math.min(...due)
 }
 

@@ -25,7 +25,7 @@ export async function keepFlowControl(
 ): Promise<void> {
   for (const collection of new Set(all.map((one) => one.collection))) {
     const found = await listed(handle, collection, signal)
-    // limit: `all` contains only the built-in objects, so it is short
+    // Bounded: `all` contains only the built-in objects, so it is short
     const wanted = all.filter((one) => one.collection === collection)
     for (const one of wanted)
       await keep(handle, one, { found: found.get(nameOf(one.object)), signal })

@@ -14,7 +14,7 @@ import type { Resource, Verb } from '../registry/resource.ts'
 export function servedResources(registry: Registry, verbs: readonly Verb[]): Resource[] {
   const chosen = new Map<string, Resource>()
   for (const resource of registry.all()) {
-    // limit: `verbs` has only a few entries, so each resource is searched only a few times
+    // Bounded: `verbs` has only a few entries, so each resource is searched only a few times
     if (!resource.isStored || verbs.some((verb) => !resource.verbs.includes(verb))) continue
     const id = `${resource.plural}.${resource.group}`
     const other = chosen.get(id)

@@ -262,7 +262,7 @@ export class Feed implements AsyncDisposable {
    * not replaced.
    */
   get known(): Revision {
-    // limit: there are at most 16 ranges, so their revisions can be passed as arguments
+    // Bounded: there are at most 16 ranges, so their revisions can be passed as arguments
     return Math.max(
       this.#revision,
       this.#proven,
@@ -389,9 +389,9 @@ export class Feed implements AsyncDisposable {
       traffic.set(prefix, subscription.takeTraffic())
     for (const [prefix, events] of this.#strangers) this.#strangers.set(prefix, events >> 1)
     return planRanges(this.#root, traffic).map(({ from, to }) => {
-      // limit: there are at most 16 ranges, so filtering them is fast
+      // Bounded: there are at most 16 ranges, so filtering them is fast
       const under = this.#ranges.filter((old) => old.from < to && from < old.to)
-      // limit: there are at most 16 ranges, so their revisions can be passed as arguments
+      // Bounded: there are at most 16 ranges, so their revisions can be passed as arguments
       return { from, to, revision: Math.min(...under.map((old) => old.revision)) }
     })
   }
@@ -504,7 +504,7 @@ export class Feed implements AsyncDisposable {
     this.#compare(latest, known)
     for (const range of lost) range.revision = latest
     for (const subscription of this.#subscriptions.values()) {
-      // limit: there are at most 16 ranges, so each search is short
+      // Bounded: there are at most 16 ranges, so each search is short
       if (
         lost.some((range) => range.from <= subscription.prefix && subscription.prefix < range.to)
       ) {

@@ -192,7 +192,7 @@ void (async () => {
 })()
 `
 
-test('keelson/testing starts with the objects from the package', async () => {
+test('a cluster of keelson/testing starts with the initial objects that the package contains', async () => {
   const folder = packageFolder
   assert.ok(existsSync(join(folder, 'dist', 'first-objects.json')))
   const start = async () => {

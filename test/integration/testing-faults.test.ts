@@ -28,7 +28,7 @@ type Outcome = { readonly isReady: boolean; readonly children: number }
 
 const good: Outcome = { isReady: true, children: 1 }
 
-suite('a fault reveals a bug of an operator', () => {
+suite('an injected fault reveals a bug in an operator', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()

@@ -6,9 +6,9 @@
  *     for each item, if the list is declared outside of it;
  *   - a list of any length that is spread into the arguments of a call, such as `push(...list)`.
  *
- * Use a Set, a Map, or `addAll` of lib/scheduling/long-lists.ts instead. A comment `// limit: …` in
- * the same statement, or on the line before it, makes an exception and states what keeps the list
- * short. Lists that a module defines, tuples, list literals and lists of field errors count as
+ * Use a Set, a Map, or `addAll` of lib/scheduling/long-lists.ts instead. A comment `// Bounded: …`
+ * in the same statement, or on the line before it, makes an exception and states what keeps the
+ * list short. Lists that a module defines, tuples, list literals and lists of field errors count as
  * short. Prints every violation and exits with 1 if there is one.
  */
 import { relative, join } from 'node:path'
@@ -41,7 +41,7 @@ import {
 } from 'typescript/unstable/ast'
 
 /**
- * Maximum distance between a `// limit:` comment and its statement, in lines. A comment further
+ * Maximum distance between a `// Bounded:` comment and its statement, in lines. A comment further
  * above belongs to other code.
  */
 const COMMENT_LINES_MAX = 6
@@ -131,7 +131,7 @@ function faultsIn(file: SourceFile, types: Checker): string[] {
     const line = lineOf(file, node)
     const first = lineOf(file, statementAround(node))
     const above = lines.slice(Math.max(first - 2, line - COMMENT_LINES_MAX, 0), line)
-    if (above.some((text) => text.includes('// limit: '))) return []
+    if (above.some((text) => text.includes('// Bounded: '))) return []
     const text = (lines[line - 1] ?? '').trim()
     return [
       `${line}: ${what === 'scan' ? 'a scan for each item' : 'a list spread into arguments'}: ${text}`,

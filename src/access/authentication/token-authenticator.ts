@@ -57,7 +57,7 @@ export const sharedAudiences = (
   served: readonly string[],
   audiences: readonly string[],
 ): readonly string[] =>
-  // limit: `served` contains only the few audiences of the server, so each search is short.
+  // Bounded: `served` contains only the few audiences of the server, so each search is short.
   served === audiences ? served : audiences.filter((audience) => served.includes(audience))
 
 const isFor = (result: TokenResult, audiences: readonly string[]): TokenResult =>

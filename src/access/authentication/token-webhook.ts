@@ -163,7 +163,7 @@ function resultOf(
   audiences: readonly string[],
   { served }: TokenWebhookOptions,
 ): TokenResult {
-  // limit: a list has at most AUDIENCES_MAX audiences, or is the short list of the server.
+  // Bounded: a list has at most AUDIENCES_MAX audiences, or is the short list of the server.
   const shared = (reported.length === 0 ? served : reported).filter((audience) =>
     audiences.includes(audience),
   )

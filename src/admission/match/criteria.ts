@@ -88,7 +88,7 @@ function matchAny(
   const named = rules.filter((rule) => allowsName(rule, target.name))
   if (named.some((rule) => concerns(rule, target))) return target.resource
   for (const rule of named) {
-    // limit: `others` has only the few served versions of a resource, so each search is short.
+    // Bounded: `others` has only the few served versions of a resource, so each search is short.
     const other = others.find((resource) => concerns(rule, { ...target, resource }))
     if (other !== undefined) return other
   }

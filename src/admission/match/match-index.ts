@@ -146,7 +146,7 @@ export function equivalentsOf(
   return (isEvents ? eventGroups : [group]).flatMap((one) =>
     registry
       .inGroup(one)
-      // limit: this filter runs for at most two groups.
+      // Bounded: this filter runs for at most two groups.
       .filter(
         (other) =>
           other.plural === plural &&

@@ -84,7 +84,7 @@ export class Ledger {
     const all = new Map(refusals)
     const charged = new Map<string, string | undefined>()
     for (const name of changed) {
-      // limit: a namespace has few quotas, because only administrators create them.
+      // Bounded: a namespace has few quotas, because only administrators create them.
       const standing = charges.filter((charge) => !all.has(charge))
       let late: Refusals = new Map()
       const version = await this.#objects.changeStatus(
@@ -179,10 +179,10 @@ function settle(
     const costs = quotas.map((quota) => costIn(quota, charge))
     // As in kube-apiserver, amounts are compared only if all quotas can be evaluated.
     const refusal =
-      // limit: `quotas` is short, because only administrators create quotas.
+      // Bounded: `quotas` is short, because only administrators create quotas.
       quotas.map((quota) => unknownOf(quota, charge)).find(isGiven) ??
       uncoveredOf?.(quotas, charge) ??
-      // limit: `quotas` is short, because only administrators create quotas.
+      // Bounded: `quotas` is short, because only administrators create quotas.
       quotas.map((quota, at) => excessOf(quota, charge, costs[at] ?? nothing)).find(isGiven)
     if (refusal !== undefined) refusals.set(charge, refusal)
     else quotas = quotas.map((quota, at) => withUsed(quota, costs[at] ?? nothing))

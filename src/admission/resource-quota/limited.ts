@@ -43,7 +43,7 @@ export class LimitedResources {
     const texts = this.#textsOf(attributes)
     const covered = new Set(quotas.flatMap((quota) => limitedIn(quota, object, evaluator)))
     const names = [...evaluator.usageOf(object)]
-      // limit: `texts` has only the few entries of the configuration file, so each search is short.
+      // Bounded: `texts` has only the few entries of the configuration file.
       .filter(
         ([name, { nanos }]) =>
           nanos > 0n && texts.some((text) => name.includes(text)) && !covered.has(name),
@@ -54,7 +54,7 @@ export class LimitedResources {
     const matched = quotas.flatMap(scopesOf).filter((scope) => evaluator.isInScope(object, scope))
     const uncovered = this.#scopes
       .filter((scope) => evaluator.isInScope(object, scope))
-      // limit: both lists contain only the few scopes of the configuration file and the quotas.
+      // Bounded: both lists contain only the few scopes of the configuration file and the quotas.
       .filter(({ name }) => !matched.some((scope) => scope.name === name))
     if (uncovered.length === 0) return undefined
     return unclassified(

@@ -64,10 +64,10 @@ export const hasDeadline = (pod: KubeObject | undefined): boolean =>
 export function isSelected(classes: readonly string[], { operator, values }: Scope): boolean {
   switch (operator) {
     case 'In':
-      // limit: `classes` has at most three entries, so `values` is searched at most three times.
+      // Bounded: `classes` has at most three entries, so `values` is searched at most three times.
       return classes.some((name) => values.includes(name))
     case 'NotIn':
-      // limit: `classes` has at most three entries, so `values` is searched at most three times.
+      // Bounded: `classes` has at most three entries, so `values` is searched at most three times.
       return classes.length === 0 || classes.some((name) => !values.includes(name))
     case 'Exists':
       return classes.length > 0

@@ -87,7 +87,7 @@ async function mutate(
       versions = new Versions(current, options.convertByWebhook)
       // The call may have taken seconds, so read the namespace again.
       const selectedNow = select({ ...current, known: {} })
-      // limit: the list has only the webhooks that administrators have configured.
+      // Bounded: the list has only the webhooks that administrators have configured.
       left.splice(0, left.length, ...selectedNow.filter((other) => other.entry.position > position))
     }
     if (webhook.isReinvoked) reinvocations.invoked(webhook.id)

@@ -47,7 +47,7 @@ export function usagesOf(usages: readonly string[]): Pick<Issue, 'usageBits' | '
     const bit = keyUsages.get(usage)
     if (bit !== undefined) usageBits |= 1 << bit
   }
-  // limit: `names` has at most two entries, so `usages` is searched at most twice
+  // Bounded: `names` has at most two entries, so `usages` is searched at most twice
   const given = extendedUsages.filter(({ names }) => names.some((name) => usages.includes(name)))
   return { usageBits, extendedUsages: given.map(({ id }) => id) }
 }

@@ -281,7 +281,7 @@ export class Graph {
     let blocks = 0
     for (const reference of references) {
       const owner = this.#ownerOf(reference, key)
-      // limit: `owners` has at most FEW_OWNERS_MAX entries, so each search is short
+      // Bounded: `owners` has at most FEW_OWNERS_MAX entries, so each search is short
       if (owners.includes(owner)) continue
       if (reference.blocks) blocks |= 1 << (BLOCKS_AT + owners.length)
       owners.push(owner)
@@ -294,7 +294,7 @@ export class Graph {
       if ((owner.bits & WAITING) !== 0) this.#options.onSuspect(key)
     }
     for (const [at, old] of olds.entries()) {
-      // limit: `owners` has at most FEW_OWNERS_MAX entries, so each search is short
+      // Bounded: `owners` has at most FEW_OWNERS_MAX entries, so each search is short
       if (!owners.includes(old)) {
         unlink(old, node)
         this.#forgetIfIdle(old)

@@ -43,14 +43,14 @@ export function withConditions(
   const changed = [...reported].filter(
     ([type, one]) =>
       !isSame(
-        // limit: a namespace has only a few conditions, so each search is short
+        // Bounded: a namespace has only a few conditions, so each search is short
         before.find((old) => old['type'] === type),
         one,
       ),
   )
   if (changed.length === 0) return undefined
   const conditions = before.map((old) => {
-    // limit: a namespace has only a few conditions, so each search is short
+    // Bounded: a namespace has only a few conditions, so each search is short
     const one = changed.find(([type]) => type === old['type'])?.[1]
     if (one === undefined) return old
     return { ...old, ...one, ...(old['status'] === one.status ? {} : { lastTransitionTime: now }) }

@@ -77,7 +77,7 @@ export async function deleteContent(
   // A pod that remains might still be running and use other objects, so do not delete them yet.
   if (totals.remaining.size > 0 || ofPods.faults.length > 0)
     return { ...ofPods, remaining: undefined }
-  // limit: `pods` contains at most one resource, so each search is short
+  // Bounded: `pods` contains at most one resource, so each search is short
   const others = resources.filter((resource) => !pods.includes(resource)).values()
   const work = async (): Promise<void> => {
     for (const resource of others)

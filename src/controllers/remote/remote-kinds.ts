@@ -84,7 +84,7 @@ export class RemoteKinds {
 }
 
 const has = ({ verbs }: RemoteResource, wanted: readonly string[]): boolean =>
-  // limit: `wanted` has three verbs, so `verbs` is searched only three times
+  // Bounded: `wanted` has three verbs, so `verbs` is searched only three times
   wanted.every((verb) => verbs.includes(verb))
 
 /**

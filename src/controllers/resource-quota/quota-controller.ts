@@ -200,7 +200,7 @@ export class QuotaController implements AsyncDisposable {
     this.#remote?.follow(new Set(names))
     const wanted = new Map(
       this.#counted
-        // limit: only administrators create quotas, so there are few names to search
+        // Bounded: only administrators create quotas, so there are few names to search
         .filter(({ evaluator }) => names.some(evaluator.measures))
         .map((counted) => [counted.keys.prefix, counted]),
     )

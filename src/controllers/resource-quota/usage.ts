@@ -32,7 +32,7 @@ export async function usageOf(
   const slices = new Slices()
   for (const one of counted) {
     if (slices.isOver) await slices.turn()
-    // limit: only administrators create quotas, so there are few names to filter
+    // Bounded: only administrators create quotas, so there are few names to filter
     const own = names.filter(one.evaluator.measures)
     if (own.length === 0) continue
     for (const name of own) if (!used.has(name)) used.set(name, nothing)

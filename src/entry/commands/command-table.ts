@@ -10,7 +10,7 @@ const serveHelp = async () => (await import('../../config/serve-help.ts')).serve
 export const commandTable: readonly CommandEntry[] = [
   {
     name: 'dev',
-    summary: 'Start the API server on this machine, with a kubeconfig.',
+    summary: 'Start the API server on this machine, and write a kubeconfig.',
     alsoTakesFlagsOf: 'serve',
     help: async () => (await import('../dev/dev-flags.ts')).devHelp,
     load: async () => (await import('./dev.ts')).dev,

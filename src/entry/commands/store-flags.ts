@@ -35,7 +35,7 @@ export const storeFlags = {
   file: { type: 'string', value: 'file', help: 'The file that export writes and import reads.' },
   replace: {
     type: 'boolean',
-    help: 'For import: replace existing data. A folder keeps its old file beside the new one.',
+    help: 'For import: replace existing data. If the target is a data folder, its old file is kept beside the new one.',
   },
   'revisions-ahead': {
     type: 'string',

@@ -50,7 +50,7 @@ const devFlags = {
   etcd: {
     type: 'string',
     value: 'program',
-    help: 'Program of etcd, which is started to keep the objects. --etcd=etcd means the one on the PATH. If the data folder already contains data of etcd, this flag is not needed. Not with --ephemeral.',
+    help: 'Path of the etcd program to start, which keeps the objects. --etcd=etcd means the one on the PATH. If the data folder already contains data of etcd, this flag is not needed. Not with --ephemeral.',
   },
 } as const satisfies CommandFlagTable
 

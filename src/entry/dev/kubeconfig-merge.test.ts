@@ -281,7 +281,7 @@ test('a kubeconfig that belongs to another user keeps its owner', {
   assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
 })
 
-test('a kubeconfig keeps its group, or otherwise loses the permissions of the group', {
+test('a kubeconfig file keeps its group; if the group cannot be kept, its permissions are removed', {
   skip: process.getuid?.() !== 0,
 }, async (t) => {
   const path = join(dir, 'config')

@@ -21,7 +21,7 @@ const stopFlags = {
     shownDefault: './.keelson',
     help: 'The folder of the server to stop.',
   },
-  all: { type: 'boolean', help: 'Stop all servers of keelson dev of this user.' },
+  all: { type: 'boolean', help: 'Stop all keelson dev servers that this user started.' },
 } as const satisfies CommandFlagTable
 
 export const stopHelp: CommandHelp = {

@@ -169,8 +169,8 @@ function checkValues(
 
 function faultCheck(fault: string, given: readonly FlagName[], hints: readonly string[]): Check {
   const [dashed] = /--[a-z0-9][a-z0-9-]*/.exec(fault) ?? []
-  // Some messages of kube-apiserver contain the flag without its leading dashes. limit: a server
-  // has only a few hundred flags.
+  // Some messages of kube-apiserver contain the flag without its leading dashes.
+  // Bounded: a server has only a few hundred flags.
   const plain = given.find((flag) => flag.includes('-') && fault.includes(flag))
   const name = dashed ?? (plain === undefined ? undefined : `--${plain}`)
   const advice = hints.filter((hint) => hint.startsWith(`${name}: `))

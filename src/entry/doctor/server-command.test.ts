@@ -65,7 +65,7 @@ test('the flags, the image, the user and the volumes of a pod are read', () => {
   assert.equal(command.pod.userId, 7)
   const paths = ['/pki/a.crt', '/pki/etcd/a.crt', '/pki/etcd', '/tmp/a', '/pkix', '/etc/a']
   assert.deepEqual(
-    // limit: the list contains six paths.
+    // Bounded: the list contains six paths.
     paths.map((path) => command.pod && hostPathOf(command.pod, path)),
     ['/etc/kubernetes/pki/a.crt', '/srv/etcd/a.crt', '/srv/etcd', undefined, undefined, undefined],
   )

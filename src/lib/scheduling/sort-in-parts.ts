@@ -48,7 +48,7 @@ function sortRun<T>(
   compare: (one: T, other: T) => number,
 ): boolean {
   const { from } = sorting
-  // limit: push gets at most STEP_ITEMS arguments
+  // Bounded: push gets at most STEP_ITEMS arguments
   from.push(...items.slice(from.length, from.length + STEP_ITEMS).sort(compare))
   if (from.length === items.length) beginMerge(sorting, STEP_ITEMS)
   return true

@@ -80,7 +80,7 @@ export class QueueMetrics {
     for (const [name, queues] of this.#running) {
       const all = [...queues].flatMap((running) => running())
       this.#unfinished.with(name).value = all.reduce((sum, ms) => sum + ms, 0) / 1000
-      // limit: `all` has one entry for each busy worker, so the entries can be passed as arguments
+      // Bounded: `all` has one entry for each busy worker, so they can be passed as arguments
       this.#longest.with(name).value = Math.max(0, ...all) / 1000
     }
   }

@@ -22,7 +22,7 @@ export function decodePem(text: string): PemBlock[] {
     else if (open === undefined) continue
     else if (ended === undefined) open.lines.push(line)
     else {
-      // limit: `blockOf` returns at most one block
+      // Bounded: `blockOf` returns at most one block
       if (ended === open.label) blocks.push(...blockOf(ended, open.lines))
       open = undefined
     }

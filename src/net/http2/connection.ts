@@ -72,7 +72,7 @@ type Side = {
   readonly isServer: boolean
   readonly settings: readonly (readonly [id: number, value: number])[]
   /**
-   * Receive window of the connection. It is returned as soon as data arrives, so that no stream
+   * Receive window of the connection. It is replenished as soon as data arrives, so that no stream
    * blocks the others.
    */
   readonly window: number

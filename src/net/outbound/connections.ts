@@ -127,9 +127,9 @@ class Pool {
   }: Http2Call): Promise<Http2Session | undefined> {
     if (this.#isHttp1 || servername !== undefined || !isLocal(host)) return undefined
     for (;;) {
-      // limit: there are only a few sessions, because all of them belong to one server
+      // Bounded: there are only a few sessions, because all of them belong to one server
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
-      // limit: there are only a few sessions, because all of them belong to one server
+      // Bounded: there are only a few sessions, because all of them belong to one server
       const free = this.#sessions.find((session) => session.acquire())
       if (free !== undefined) return free
       const isOwn = this.#opening === undefined

@@ -110,7 +110,7 @@ const loop =
     const names: string[] = []
     for (const arg of call.args.slice(0, variables)) {
       if (arg.kind !== 'ident') return { offset: arg.offset, fault: noName }
-      // limit: a macro has at most two variables, so each search is short
+      // Bounded: a macro has at most two variables, so each search is short
       if (names.includes(arg.name))
         return { offset: arg.offset, fault: `duplicate variable name: ${arg.name}` }
       names.push(arg.name)

@@ -29,16 +29,16 @@ export function* validateLiterals(
     // The arguments of `format` can have different types.
     const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
     for (const part of partsOf(expr)) yield* visit(part, isInside)
-    // limit: a call has only a few literal arguments, so checkCall returns only a few faults
+    // Bounded: a call has only a few literal arguments, so checkCall returns only a few faults
     if (expr.kind === 'call') faults.push(...(yield* checkCall(expr, checked)))
     if (isFormatted || !isHomogeneous) return
-    // limit: checkSame returns at most one fault, which can be passed as an argument
+    // Bounded: checkSame returns at most one fault, which can be passed as an argument
     if (expr.kind === 'list')
       faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
     if (expr.kind === 'map') {
       const { entries } = expr
       faults.push(
-        // limit: checkSame returns at most one fault
+        // Bounded: checkSame returns at most one fault
         ...checkSame(
           entries.map(({ key }) => key),
           () => false,
@@ -46,7 +46,7 @@ export function* validateLiterals(
         ),
       )
       faults.push(
-        // limit: checkSame returns at most one fault
+        // Bounded: checkSame returns at most one fault
         ...checkSame(
           entries.map(({ value }) => value),
           (at) => entries[at]?.isOptional ?? false,

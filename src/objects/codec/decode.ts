@@ -324,7 +324,7 @@ class Decoder {
       this.#skipUnknown()
       return
     }
-    // limit: a type has a fixed number of fields, so `seen` is short
+    // Bounded: a type has a fixed number of fields, so `seen` is short
     if (seen.includes(field)) this.#strict('duplicate', key)
     else seen.push(field)
     this.#path.push(key)

@@ -177,7 +177,7 @@ const routesOf = (
 function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = elementsOf(accept).some((clause) => {
     const type = clause.split(';', 1)[0]?.trim() ?? ''
-    // limit: the server offers only a few media types, so each search is short
+    // Bounded: the server offers only a few media types, so each search is short
     return type === '*/*' || known.includes(type)
   })
   if (!isKnown) throw notAcceptableHere(known)
@@ -189,7 +189,7 @@ function checkRoute(accept: string, known: readonly string[]): void {
  */
 export function preferredType(accept: string, offered: readonly string[]): string | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
-    // limit: the server offers only a few media types, so each search is short
+    // Bounded: the server offers only a few media types, so each search is short
     const found = offered.find((name) => {
       const [type = '', subtype = ''] = name.split('/')
       return matches(clause, type, subtype)
@@ -222,7 +222,7 @@ function choose(
 ): Form | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const { parameters } = clause
-    // limit: the server offers only a few media types, so each search is short
+    // Bounded: the server offers only a few media types, so each search is short
     const found = spoken.registered.find(({ type, subtype }) => matches(clause, type, subtype))
     if (found === undefined || !isMet(parameters, found.isStreamed)) continue
     const plain = { type: found.form, isIndented: parameters.get('pretty') === '1' }

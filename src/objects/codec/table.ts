@@ -34,7 +34,7 @@ function addCell(row: (string | number)[], cell: Cell): void {
     const parts = cell.parts.map((part) =>
       typeof part === 'string' ? printString(part).slice(1, -1) : part.sinceMs,
     )
-    // limit: a cell consists of only a few parts, so they can be passed as arguments
+    // Bounded: a cell consists of only a few parts, so they can be passed as arguments
     row.push('"', ...parts, '"')
   }
 }

@@ -357,7 +357,7 @@ function startOf(event: Event | undefined): number | undefined {
   if (event.type === EVENT_ID.ALIAS) return event.anchorStart
   const start = event.type === EVENT_ID.SCALAR ? event.valueStart : event.start
   const offsets = [start, event.anchorStart, event.tagStart].filter((offset) => offset !== -1)
-  // limit: there are at most three offsets, so they can be passed as arguments
+  // Bounded: there are at most three offsets, so they can be passed as arguments
   return offsets.length === 0 ? undefined : Math.min(...offsets)
 }
 

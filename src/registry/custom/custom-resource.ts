@@ -329,7 +329,7 @@ function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRu
  */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]
-  // limit: callers pass at most two ignored fields, so each search is short.
+  // Bounded: callers pass at most two ignored fields, so each search is short.
   const isChanged = names.some(
     (name) => !ignored.includes(name) && !isSameExactly(object[name], current[name]),
   )

@@ -142,8 +142,8 @@ function validateReplicas(object: KubeObject, path: string): FieldFault[] {
 }
 
 /**
- * Validates the type of the value at a path. Error messages are those of Go's accessors. An absent
- * value is valid.
+ * Validates the type of the value at a path. The error messages are those of Go's package
+ * unstructured. An absent value is valid.
  */
 function accessFaults(object: KubeObject, path: string, wanted: 'int64' | 'string'): FieldFault[] {
   let value: Json | undefined = object

@@ -84,8 +84,9 @@ export function each<C extends Check>(rule: Rule<C>): Rule<C> {
  * Calls `visit` for each item of a list that can be long. `visit` adds its errors to the `check`
  * that it receives.
  *
- * If `visit` is interrupted, it is called again for the same item. Therefore `visit` may change
- * state that all items share only after its own loops, or inside `once` (lib/scheduling/parts.ts).
+ * If `visit` is interrupted, it is called again for the same item. Therefore, `visit` must not
+ * change shared state before its own loops have ended, except inside `once`
+ * (lib/scheduling/parts.ts).
  */
 export function eachIn<T, C extends Check>(
   items: readonly T[],

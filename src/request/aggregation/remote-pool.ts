@@ -115,10 +115,10 @@ export class RemotePool {
   async #session(signal: AbortSignal): Promise<Http2Session | undefined> {
     if (this.#isHttp1) return undefined
     for (;;) {
-      // limit: there are at most HTTP2_CONNECTIONS_MAX sessions, so each search is short.
+      // Bounded: there are at most HTTP2_CONNECTIONS_MAX sessions, so each search is short.
       const free = this.#sessions.find((session) => session.acquire())
       if (free !== undefined) return free
-      // limit: there are at most HTTP2_CONNECTIONS_MAX sessions.
+      // Bounded: there are at most HTTP2_CONNECTIONS_MAX sessions.
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
       if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX)
         throw new Error('too many requests are in progress')

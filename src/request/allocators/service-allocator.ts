@@ -154,7 +154,7 @@ export class ServiceAllocator implements Allocator {
     if (!lacksPorts(spec, before)) return spec
     const assign = (ports: NumberSet): PortAssignment => assignPorts(name, spec, before, ports)
     const assigned = isDryRun ? await nodePorts.attempt(assign) : await nodePorts.change(assign)
-    // limit: there are at most as many items as node ports, so they can be passed as arguments.
+    // Bounded: there are at most as many items as node ports, so they can be passed as arguments.
     taken.push(...assigned.taken)
     if (!isDryRun) {
       const named = new Set(portsHeld(spec))

@@ -41,7 +41,7 @@ export class Audit implements AsyncDisposable {
     this.monotonicMs = options.clock.monotonicMs
     this.isStrict = options.backends.some(({ isStrict }) => isStrict)
     this.isOrdered = options.backends.every(({ isOrdered }) => isOrdered)
-    // limit: there are at most two backends, so their sizes can be passed as arguments.
+    // Bounded: there are at most two backends, so their sizes can be passed as arguments.
     this.objectBytesMax = Math.min(
       OBJECT_BYTES_MAX,
       Math.max(...options.backends.map((one) => one.eventBytesMax)),

@@ -163,7 +163,7 @@ function verbsAt(
     return resource.subresources.find(({ name }) => name === subresource)?.verbs ?? none
   if (scope === 'all-namespaces') return verbs.filter((verb) => verb === 'list' || verb === 'watch')
   const own = isNamed ? objectVerbs : collectionVerbs
-  // limit: there are ten verbs, so each search is short.
+  // Bounded: there are ten verbs, so each search is short.
   return verbs.filter((verb) => own.includes(verb))
 }
 

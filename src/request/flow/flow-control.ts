@@ -237,7 +237,7 @@ export class FlowControl implements Disposable {
       return flow
     })
     for (const { schema } of this.#shown) {
-      // limit: there are few FlowSchemas, because only administrators create them.
+      // Bounded: there are few FlowSchemas, because only administrators create them.
       const isShown = shown.some(
         (flow) => flow.schema.name === schema.name && flow.schema.level === schema.level,
       )

@@ -186,7 +186,7 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
     if (subject.kind === 'accounts') {
       if (name.startsWith(subject.prefix)) return true
     } else if (subject.name === undefined) return true
-    // limit: a FlowSchema has few subjects, because only administrators write them.
+    // Bounded: a FlowSchema has few subjects, because only administrators write them.
     else if (subject.kind === 'User' ? subject.name === name : groups.includes(subject.name))
       return true
   }

@@ -90,7 +90,7 @@ function indexed(
   { selection }: Resource,
 ): (() => Matches) | undefined {
   const { indexed: indexedFields = [] } = selection
-  // limit: a kind has only a few indexed fields, so each search is short.
+  // Bounded: a kind has only a few indexed fields, so each search is short.
   const found = terms.filter(
     (term) => term.isEqual && 'field' in term && indexedFields.includes(term.field),
   )
@@ -113,7 +113,7 @@ export function valuesToLookUp(
   { requirements, terms }: Selectors,
   indexedFields: readonly string[] = [],
 ): readonly IndexedValue[] {
-  // limit: a kind has only a few indexed fields, so each search is short.
+  // Bounded: a kind has only a few indexed fields, so each search is short.
   const fields = terms.filter(({ field, isEqual }) => isEqual && indexedFields.includes(field))
   return [...fields, ...requirements.flatMap(valueOfLabel)]
     .filter(({ value }) => value.length <= HINT_CHARACTERS_MAX)

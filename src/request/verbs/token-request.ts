@@ -253,6 +253,6 @@ function isForKubelet(
 ): boolean {
   if (options.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined)
     return false
-  // limit: the server has only a few audiences, so each search is short.
+  // Bounded: the server has only a few audiences, so each search is short.
   return audiences.every((audience) => options.audiences.includes(audience))
 }

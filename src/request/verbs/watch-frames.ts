@@ -173,7 +173,7 @@ function encode(events: readonly WatchEvent[], framing: Framing): EncodedEvents 
     if (parts !== undefined) {
       counted ??= [...frames]
       counted.push({ length: parts.reduce((sum, { length }) => sum + length, 0) })
-      // limit: one event has only a few parts, so they can be passed as arguments.
+      // Bounded: one event has only a few parts, so they can be passed as arguments.
       frames.push(...parts)
       continue
     }

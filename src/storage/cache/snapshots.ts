@@ -80,7 +80,7 @@ export class Snapshots {
   }
 
   #forgetLeastUsed(): void {
-    // limit: there are at most SNAPSHOTS_MAX snapshots, so they can be passed as arguments
+    // Bounded: there are at most SNAPSHOTS_MAX snapshots, so they can be passed as arguments
     const least = Math.min(...this.#snapshots.map(({ use }) => use))
     this.#snapshots.splice(
       this.#snapshots.findIndex(({ use }) => use === least),

@@ -95,7 +95,7 @@ export class ConfiguredProviders implements Disposable {
       for (const name of resources) {
         const known = byResource.get(name)
         if (known === undefined) byResource.set(name, [first, ...others])
-        // limit: a configuration file has only a few providers, so they can be passed as arguments
+        // Bounded: a configuration file has few providers, so they can be passed as arguments
         else known.push(first, ...others)
       }
     }

@@ -461,7 +461,7 @@ export class MemoryDatabase {
     do {
       aim = this.#compacted
       restores = this.#restores
-      // limit: only a few lists are read at the same time, so `#read` is short
+      // Bounded: only a few lists are read at the same time, so `#read` is short
       const floor = Math.min(aim, ...this.#read)
       this.#isSweepDue = floor < aim
       for (let next = this.#sweepSlice('', floor, slices); next !== undefined; ) {

@@ -346,7 +346,7 @@ export class SqliteDatabase implements Disposable {
   }
 
   #sweepEnd(): Revision {
-    // limit: only a few lists are read at the same time, so `#reading` is short
+    // Bounded: only a few lists are read at the same time, so `#reading` is short
     return Math.min(this.#compacted, ...this.#reading)
   }
 

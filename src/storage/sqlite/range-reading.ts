@@ -194,7 +194,7 @@ function* versionsAt(
   for (const row of present) {
     yield* goneBefore(row.key)
     const one = gone[next]
-    // The key was deleted and created again, so its older versions are found through the deletion.
+    // If the key was deleted and created again, its older versions precede the row of the deletion.
     const isAnother = one?.key === row.key
     if (isAnother) next++
     if (row.revision <= at) yield row

@@ -180,7 +180,7 @@ async function raiseRevision(
       client.kv.put({ key: markerKey, value }),
     )
     const answers = await Promise.all(round)
-    // limit: there are at most RAISED_AT_ONCE responses, so this call has few arguments
+    // Bounded: there are at most RAISED_AT_ONCE responses, so this call has few arguments
     revision = Math.max(...answers.map((answer) => answer.revision))
     options.onProgress('revisions to raise', goal - revision)
   }

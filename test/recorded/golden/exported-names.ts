@@ -1,6 +1,7 @@
 /**
  * Lists the exports of a module, with the members of all types that users of the module receive or
- * pass, such as `Cluster.url` or `startCluster(0).now`.
+ * pass, such as `Cluster.url`. `startCluster(0).now` is the field `now` of the first parameter of
+ * `startCluster`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -51,8 +51,9 @@ export function readKeys(): Readonly<Record<string, readonly string[]>> {
 }
 
 /**
- * Reads discovery and OpenAPI documents by path, without descriptions. `all` selects the documents
- * that are new or different when every version is enabled.
+ * Reads discovery and OpenAPI documents by path, without descriptions. `default` selects those of a
+ * server with default flags. `all` selects those that are added or changed when every API version
+ * is enabled.
  */
 export function readDocuments(served: 'default' | 'all'): ReadonlyMap<string, Json> {
   const documents = [...unpack(readText('documents.json'))]

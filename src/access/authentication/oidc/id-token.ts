@@ -56,7 +56,7 @@ export function checkUnverified(
  */
 export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): void {
   const { aud } = readRegistered(claims)
-  // limit: an issuer has only a few configured audiences, so `aud` is searched only a few times.
+  // Bounded: an issuer has only a few configured audiences, so `aud` is searched only a few times.
   if (audiences.some((audience) => aud.includes(audience))) return
   throw new TokenFault(
     `oidc: expected audience in ${quoteAll(audiences.toSorted())} got ${quoteAll(aud)}`,

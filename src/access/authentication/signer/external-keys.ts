@@ -167,7 +167,7 @@ function checked(
     if (der.length === 0) throw new Error('found empty public key')
     // Reuse the object of a known key, because the cache of verified signatures identifies keys by
     // object identity.
-    // limit: `before` contains only the few keys of an external signer, so each search is short.
+    // Bounded: `before` contains only the few keys of an external signer, so each search is short.
     const same = before.find((one) => one.id === id && one.der.equals(der))
     if (same?.isExcludedFromDiscovery === isExcludedFromDiscovery) return same
     const key = publicJwtKey(der, id)

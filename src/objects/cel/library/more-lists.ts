@@ -100,7 +100,7 @@ function distinct(items: ListValue, _: Value, meter: Meter): Result {
   const found: Value[] = []
   for (const item of itemsOf(items)) {
     meter.work(found.length * ITEM_NANOS)
-    // limit: at most COMPARED_MAX items
+    // Bounded: at most COMPARED_MAX items
     if (!found.some((one) => isEqual(item, one, meter))) found.push(item)
   }
   return new ArrayList(found)

@@ -47,7 +47,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
     .filter(({ number }) => number > 0)
     .map(({ number, struct: inner }) => ({ number, encode: embeddedEncoder(number, inner) }))
   const sorted = [...own, ...embedded].toSorted((a, b) => b.number - a.number)
-  // limit: a type has a fixed number of fields, so they can be passed as arguments
+  // Bounded: a type has a fixed number of fields, so they can be passed as arguments
   made.push(...sorted.map(({ encode }) => encode))
   return made
 }

@@ -16,9 +16,9 @@ export class Enumeration {
 
   /**
    * Whether a value is a member. Numbers are compared by value, so 1 equals 1.0. The order of
-   * fields is ignored. Null is never a member. As in kube-apiserver, values are also compared after
-   * Go's conversions: a float is truncated and compared with integers, and an integer is compared
-   * with the character that has this code point.
+   * fields is ignored. Null is never a member. As in kube-apiserver, a number is also a member if
+   * its conversion in Go is one: the integer part of a float, or the character whose code point is
+   * the integer.
    */
   has(value: Json): boolean {
     if (value === null) return false

@@ -48,7 +48,7 @@ const amounts = resourceList((name) => {
 
 const goScopes = (names: readonly string[]): string => goStrings(names, 'core.ResourceQuotaScope')
 const areConflicting = (names: readonly string[]): boolean =>
-  // limit: `conflicts` has only a few pairs, so `names` is searched only a few times.
+  // Bounded: `conflicts` has only a few pairs, so `names` is searched only a few times.
   conflicts.some((pair) => pair.every((name) => names.includes(name)))
 
 /** Returns the scopes that do not apply to all resources of the quota. */

@@ -122,7 +122,7 @@ function addFamiliesOfAddresses(
   for (let at = families.length; at < ips.length; at++) {
     const family = parseIp(ips[at] ?? '')?.family ?? 'IPv4'
     const why = `${family} is not configured on this cluster`
-    // limit: a cluster has at most two IP families, so each search is short.
+    // Bounded: a cluster has at most two IP families, so each search is short.
     if (!cluster.includes(family)) faults.push(invalidShown(`spec.clusterIPs[${at}]`, shown, why))
     families.push(family)
   }
@@ -145,7 +145,7 @@ function refuseFamilies(spec: Fields, { policy, families, cluster }: WantedFamil
       return [invalidValue(path, policy, `${needs} IP families are specified`)]
   }
   const faults = faultsOfEach(families, (family, at) =>
-    // limit: a cluster has at most two IP families, so each search is short.
+    // Bounded: a cluster has at most two IP families, so each search is short.
     cluster.includes(family)
       ? []
       : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],

@@ -174,7 +174,7 @@ function validateZones(path: string, zones: Json | undefined): FieldFault[] {
   if (length > ZONE_HINTS_MAX) return [tooMany(path, length, ZONE_HINTS_MAX)]
   const names = itemsOf(zones).map(({ name }) => textOf(name))
   return faultsOfEach(names, (name, at) => [
-    // limit: there are at most ZONE_HINTS_MAX names, so each search is short.
+    // Bounded: there are at most ZONE_HINTS_MAX names, so each search is short.
     ...(names.indexOf(name) < at ? [duplicate(`${path}[${at}].name`, name)] : []),
     ...checked(`${path}[${at}].name`, name, checkLabelValue),
   ])

@@ -77,7 +77,7 @@ test('definitions that differ only in their descriptions are merged, and their l
   })
 })
 
-test('an existing path is not replaced, and definitions that only the path of the remote document references are not added', async () => {
+test('an existing path is not replaced, and the definitions of the rejected path are not added', async () => {
   const whole = wholeOf({ Kind: { type: 'string' } })
   await mergeOlder(
     whole,

@@ -92,7 +92,7 @@ export class ConvertedWatch implements EventSource {
     }
     const converted: WatchEvent[] = []
     for (const event of events) {
-      // limit: each event is converted to at most one event, which can be passed as an argument.
+      // Bounded: each event is converted to at most one event, which can be passed as an argument.
       converted.push(...(await this.#convertAll([event])))
       if (this.#failure !== undefined) break
     }

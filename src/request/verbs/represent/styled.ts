@@ -170,7 +170,7 @@ class Measuring<T> {
     } else {
       this.length += bytes
       if (this.length > KEPT_BYTES_MAX) this.kept = undefined
-      // limit: the total size of the pieces is at most KEPT_BYTES_MAX, so there are few of them.
+      // Bounded: the total size of the pieces is at most KEPT_BYTES_MAX, so there are few of them.
       else this.kept?.push(...printed)
     }
   }

@@ -188,7 +188,7 @@ const goPath = ({ path, verb }: Fields): string =>
 function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
   const isLocal = kind === 'LocalSubjectAccessReview'
   const allowed = isLocal ? ['managedFields', 'namespace'] : ['managedFields']
-  // limit: `allowed` has at most two fields, so each search is short.
+  // Bounded: `allowed` has at most two fields, so each search is short.
   const isEmpty = Object.keys(metadata).every(
     (field) => allowed.includes(field) || metadata[field] === undefined,
   )

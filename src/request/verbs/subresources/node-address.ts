@@ -22,7 +22,7 @@ export async function addressOf(
   if (node === undefined) throw notFound(as, name)
   const { addresses, daemonEndpoints } = fieldsOf(node['status'])
   const known = itemsOf(addresses)
-  // limit: the flag contains only a few address types, so `known` is filtered only a few times.
+  // Bounded: the flag contains only a few address types, so `known` is filtered only a few times.
   const found = kubelet.addressTypes.flatMap((type) =>
     known.filter((one) => one['type'] === type),
   )[0]

@@ -187,7 +187,7 @@ function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): F
   return faultsOfEach(now, (term, at) => {
     const isGrown = ['matchExpressions', 'matchFields'].every((list) => {
       const known = keysOf(itemsOf(term[list]), identityOf)
-      // limit: the loop runs only twice, for matchExpressions and matchFields.
+      // Bounded: the loop runs only twice, for matchExpressions and matchFields.
       return everyItem('kept expressions', itemsOf(before[at]?.[list]), (old) =>
         known.has(identityOf(old)),
       )
