@@ -22,3 +22,25 @@ void test('the list of changes has one entry per field, with the most frequent c
     ].join('\n'),
   )
 })
+
+void test('the list of changes leaves out the rest of a response whose status changes', () => {
+  const base = [
+    { status: 200, body: { a: 1 } },
+    { status: 422, body: { message: 'old', details: {} } },
+  ]
+  const changes = [
+    { at: '/0/status', value: 404 },
+    { at: '/0/body/a' },
+    { at: '/1/body/message', value: 'new' },
+    { at: '/1/body/details/causes', value: ['new'] },
+  ]
+  assert.equal(
+    formatChanges([{ id: 'one', base, changes }]),
+    [
+      '- `status`: 1 scenarios',
+      '  - 1, one: 200 → 404',
+      '- `body.details.causes`: 1 scenarios',
+      '  - 1, one: absent → ["new"]',
+    ].join('\n'),
+  )
+})

@@ -1,6 +1,7 @@
 /**
  * Formats what differs between the recordings of a release and those of 1.33: one entry per field,
- * with its most frequent changes and a scenario that shows each.
+ * with its most frequent changes and a scenario that shows each. If the status of a step changes,
+ * the rest of its response is not listed.
  */
 import { type Change, valueAt } from './changes.ts'
 import type { Json } from './json.ts'
@@ -17,10 +18,8 @@ type Field = { readonly ids: Set<string>; readonly variants: Map<string, Variant
 export function formatChanges(changed: readonly ChangedScenario[]): string {
   const fields = new Map<string, Field>()
   for (const { id, base, changes } of changed)
-    for (const change of changes) {
-      const name = fieldOf(change.at)
+    for (const { name, text } of changes.filter(isListed).map((change) => entryOf(base, change))) {
       const field: Field = fields.get(name) ?? { ids: new Set(), variants: new Map() }
-      const text = textOf(base, change)
       const variant = field.variants.get(text) ?? { text, ids: new Set() }
       variant.ids.add(id)
       field.ids.add(id)
@@ -29,6 +28,20 @@ export function formatChanges(changed: readonly ChangedScenario[]): string {
     }
   const entries = [...fields].toSorted(([, a], [, b]) => b.ids.size - a.ids.size)
   return entries.map(([name, field]) => formatField(name, field)).join('\n')
+}
+
+/** Whether a change is listed, and is not only a consequence of another change of the step. */
+function isListed({ at }: Change, _: number, changes: readonly Change[]): boolean {
+  const [, step = '', ...path] = at.split('/')
+  const changesOther = (field: string): boolean =>
+    changes.some((other) => other.at.startsWith(`/${step}/${field}`))
+  if (path.join('/') !== 'status' && changes.some((other) => other.at === `/${step}/status`))
+    return false
+  return path.join('/') !== 'body/message' || !changesOther('body/details/causes')
+}
+
+function entryOf(base: Json, change: Change): { readonly name: string; readonly text: string } {
+  return { name: fieldOf(change.at), text: textOf(base, change) }
 }
 
 function formatField(name: string, { ids, variants }: Field): string {
