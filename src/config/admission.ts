@@ -63,7 +63,7 @@ export function readAdmissionFiles(
   const configurations = readConfigurations(values.string(flag), refuse)
   for (const name of configurations?.names ?? []) {
     if (!isKnown(name))
-      warn(`${flag}: plugin ${quote(name)} is unknown, its configuration is not used`)
+      warn(`${flag}: plugin ${quote(name)} is unknown, so its configuration is not used`)
   }
   const read = <T>(plugin: string, { of, absent }: PluginFile<T>, otherwise: T): T => {
     const given = isOn(plugin) ? configurations?.of(plugin) : undefined

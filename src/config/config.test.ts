@@ -698,8 +698,8 @@ test('a configuration for an admission plugin that does not exist causes a warni
   const checked = checkArgs([etcd, `--admission-control-config-file=${path}`])
   assert.ok(checked.kind === 'config')
   assert.deepEqual(checked.warnings, [
-    'admission-control-config-file: plugin "NoSuchPlugin" is unknown, its configuration is not used',
-    'admission-control-config-file: plugin "podsecurity" is unknown, its configuration is not used',
+    'admission-control-config-file: plugin "NoSuchPlugin" is unknown, so its configuration is not used',
+    'admission-control-config-file: plugin "podsecurity" is unknown, so its configuration is not used',
   ])
 })
 

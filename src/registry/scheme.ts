@@ -94,7 +94,7 @@ const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: 
 /** The main scheme of each release that the process uses. */
 const mainSchemes = new Map<number, Scheme>()
 
-/** Returns the scheme of a release that decodes request bodies for the resources of a group. */
+/** Returns the scheme that decodes request bodies for the resources of a group in a release. */
 export function schemeOf(group: string, release: number): Scheme {
   const small = smallSchemes.get(group)
   if (small === undefined) return mainSchemeOf(release)

@@ -21,8 +21,8 @@ const REQUESTS = 12
 const HELD_BYTES_MAX = 6 << 20
 
 /**
- * Checks how much memory requests leave behind. Each request contains a megabyte that is not
- * stored.
+ * Checks how much memory is still in use after many requests have ended. Each request contains a
+ * megabyte that is not stored.
  */
 async function heldBy(ask: (at: string) => Parameters<Cluster['request']>[0]): Promise<void> {
   const send = async (at: string): Promise<void> => {

@@ -45,6 +45,8 @@ function readExisting(file: string): string | undefined {
 }
 
 function report(fault: string): void {
-  console.error(`${page} does not match the files. Nothing was changed.\n${fault}`)
+  console.error(
+    `${page} does not match the files that its walkthrough changes. Nothing was changed.\n${fault}`,
+  )
   process.exitCode = 1
 }

@@ -9,9 +9,9 @@ import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 /** Responses up to this length are not checked, because they are always decoded in a few ms. */
 const LENGTH_UNCHECKED = 64 << 10
 /**
- * Maximum number of values. This number of values is decoded in about 15 ms. A webhook may send
- * back the whole review with both objects. Even then the limit is not reached, because few values
- * in an object have less than 20 characters.
+ * Maximum number of values. This number of values is decoded in about 15 ms. Even a response that
+ * repeats the whole review with both objects has fewer values, because most values in an object
+ * have at least 20 characters.
  */
 const VALUES_MAX = 100_000
 /** Number of values between two checks of the clock. */

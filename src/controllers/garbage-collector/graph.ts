@@ -141,8 +141,8 @@ export class Graph {
   }
 
   /**
-   * Whether an owner of the object has not been reported yet. The deletion of such an owner is not
-   * reported.
+   * Whether no watch event has reported an owner of the object yet. If that owner is deleted, no
+   * event reports the deletion.
    */
   hasUnseenOwners(key: Key): boolean {
     return listOf(this.#byKey.get(key)?.owners).some((owner) => owner.key === undefined)
@@ -235,8 +235,8 @@ export class Graph {
   }
 
   /**
-   * Sets the owners of an object that has many. Between two steps, owners can be added, removed and
-   * merged. Ends early if the node is removed or its owners are set again.
+   * Sets the owners of an object that has many. The work is divided into parts, between which other
+   * events can change the owners. Ends early if the node is removed or its owners are set again.
    */
   *#setManyOwners(
     node: Node,

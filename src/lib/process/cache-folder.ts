@@ -1,6 +1,6 @@
 /**
- * The folder for files that can be created again. Some of them contain code, so other users must
- * not have been able to write to the folder.
+ * The folder for files that can be created again. Some of them contain code that is run, so the
+ * folder is used only if no other user can write to it.
  */
 import { lstatSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'

@@ -229,7 +229,9 @@ type CacheFile = {
   readonly name: string
   /** The prefix of the names of cache files for all versions of the program. */
   readonly prefix: string
-  /** The prefix of the names of cache files for this version of the program, with any flags. */
+  /**
+   * The prefix of the names of cache files for this version of the program, whatever its flags are.
+   */
   readonly others: string
   readonly code: Buffer
 }

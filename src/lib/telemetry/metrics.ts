@@ -1,7 +1,8 @@
 /**
- * Counters, gauges and histograms in the Prometheus text format. Code that counts often gets a
- * series once (`with`) and retains it, so that counting is an addition to a field. prom-client is
- * not used, because it looks up the labels in every call, and cannot print `le` last.
+ * Counters, gauges and histograms in the Prometheus text format. Code that runs often calls `with`
+ * once, to get a series, and keeps the series. Each count is then an addition to a field.
+ * prom-client is not used, because it looks up the labels in every call, and cannot print `le`
+ * last.
  */
 
 import { type Log, silent } from './log.ts'

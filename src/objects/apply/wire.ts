@@ -67,8 +67,8 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
-    // If all fields of one struct are identical to those of the other and thus omitted, the
-    // complete struct is needed. It determines whether the field is serialized.
+    // If all fields of one struct equal those of the other, they are all omitted. Whether the field
+    // that contains the struct is serialized then depends on the complete struct.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
     const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)

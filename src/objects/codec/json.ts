@@ -158,7 +158,8 @@ class Sorting {
     if (!isFields(value)) return this.#items(value)
     const keys = Object.keys(value)
     const first = keys[0]?.charCodeAt(0) ?? 0
-    // JavaScript visits integer keys first and in numeric order, so they would not be sorted.
+    // JavaScript visits integer keys first, in numeric order, so the keys would not be in
+    // alphabetical order.
     if (first >= DIGIT_ZERO && first <= DIGIT_NINE) this.isExact = false
     return this.#fields(value, keys)
   }

@@ -54,8 +54,8 @@ export class BatchBackend implements AuditBackend {
   /** Number of events that were passed to the sink one by one and are not stored yet. */
   #single = 0
   /**
-   * The last group of events that were passed to the sink one by one. The sink might store it
-   * together with the next event.
+   * The last events that were passed to the sink one by one. The sink might store them together
+   * with the next event.
    */
   #group: Group | undefined
   #running: Promise<void> | undefined

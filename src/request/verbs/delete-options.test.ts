@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkDeleteOptions } from './delete-options.ts'
 
-test('a dry run with thousands of values is rejected without quoting them', () => {
+test('delete options with thousands of dryRun values are rejected, and the error does not quote the values', () => {
   assert.throws(() => checkDeleteOptions({ dryRun: Array.from({ length: 10_000 }, () => '') }), {
     code: 422,
     message:

@@ -60,7 +60,7 @@ test('replaying a watch that begins with the existing objects in key order resul
   assert.deepEqual(replay.judge(history()), [])
 })
 
-test('a missed event is reported at the bookmark and at the end', () => {
+test('an event that a watch missed is reported at the next bookmark and at the end of the watch', () => {
   const replay = new Replay('one', '')
   for (const event of [added('a', 'w.0', 2), { type: 'BOOKMARK', revision: 3 } as const])
     replay.apply(event)

@@ -12,7 +12,8 @@ import { builtPages, readPage, serveSite } from './site-server.ts'
 const pages = builtPages()
 const site = await serveSite()
 after(() => site[Symbol.asyncDispose]())
-// Chromium's sandbox does not work for root and in most containers, and the pages are our own.
+// Chromium's sandbox does not work for root, nor in most containers. It is not needed, because the
+// pages are our own.
 const browser: Browser = await chromium.launch({
   executablePath: toolPath('chromium'),
   args: ['--no-sandbox'],

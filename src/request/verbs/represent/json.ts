@@ -50,8 +50,8 @@ const printer = (styling: Styling): PrintList =>
   isPlain(styling.form) ? printList : printStyledList(styling)
 
 /**
- * Minimum number of items of a list that is measured in a new slice. Measuring this number of items
- * takes about a tenth of a millisecond.
+ * Minimum number of items of a list whose measurement starts in a new turn of the event loop.
+ * Measuring this number of items takes about a tenth of a millisecond.
  */
 const SLICED_ITEMS_MIN = 4_096
 
