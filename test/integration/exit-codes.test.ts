@@ -39,7 +39,7 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   [0, ''],
   [0, '--help'],
   [0, '--version'],
-  ...['serve', 'dev', 'status', 'stop', 'assets', 'store', 'auth why', 'doctor'].map(
+  ...['serve', 'dev', 'status', 'stop', 'assets', 'store', 'auth why', 'check-crd', 'doctor'].map(
     (command) => [0, `${command} --help`] as const,
   ),
   [0, 'help'],

@@ -18,7 +18,7 @@ const layers =
  * restricted.
  */
 const innerLayers: { readonly [folder: string]: string } = {
-  entry: 'commands > doctor > dev | envtest | testing > apply',
+  entry: 'commands > check-crd | doctor > dev | envtest | testing > apply',
   request:
     'aggregation | filters > audit | debug | discovery | flow | tracing | verbs > allocators',
   access: 'authorization > rbac | authentication',

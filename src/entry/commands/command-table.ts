@@ -64,6 +64,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).doctor,
   },
   {
+    name: 'check-crd',
+    summary: 'Check which Kubernetes versions accept CustomResourceDefinitions.',
+    help: async () => (await import('./check-crd-flags.ts')).checkCrdHelp,
+    load: async () => (await import('./check-crd.ts')).checkCrd,
+  },
+  {
     name: 'health',
     summary: 'Check the health of a server, for example in a container.',
     help: async () => (await import('./health-flags.ts')).healthHelp,
