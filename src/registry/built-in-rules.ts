@@ -79,12 +79,20 @@ export function writeRules(
     ...(validateInSlices && {
       validateInSlices: (...args) => validateInSlices(args[0], args[1], args[2], gates),
     }),
-    ...(rules.namespaceRule && { namespaceRule: rules.namespaceRule }),
+    ...namespaceRuleOf(rules, gates),
     warnings: (object, current) => rules.warnings?.(object, current, gates) ?? [],
     subresources: subresourceRules(rules, tools),
     resetPaths: resetPathsOf(strategy, hasStatus),
   }
 }
+
+const namespaceRuleOf = (
+  { namespaceRule }: Pick<WriteRules, 'namespaceRule'>,
+  gates: Gates,
+): Pick<WriteRules, 'namespaceRule'> =>
+  namespaceRule === undefined
+    ? {}
+    : { namespaceRule: (object, current) => namespaceRule(object, current, gates) }
 
 export const hasSubresource = ({ subresources }: ResourceRow, name: string): boolean =>
   subresources.some((subresource) => subresource.name === name)
@@ -217,7 +225,7 @@ function statusRules(
     },
     validateUpdate: (object, current) => own.validateUpdate?.(object, current, gates) ?? [],
     warnings: own.warnings ?? (() => []),
-    ...(own.namespaceRule === undefined ? {} : { namespaceRule: own.namespaceRule }),
+    ...namespaceRuleOf(own, gates),
     ...(own.updateChecks === undefined ? {} : { updateChecks: own.updateChecks }),
   }
 }

@@ -129,3 +129,40 @@ test('since 1.34, fields without effect on a headless service cause warnings', (
   )
   assert.deepEqual(warnings, [[], ['spec.SessionAffinity is ignored for headless services']])
 })
+
+test('since 1.34, the PodSpec and the claim templates of a StatefulSet are validated', () => {
+  const labels = { app: 'x' }
+  const claim = {
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1' } } },
+  }
+  const given = (image: string, accessModes: readonly string[]): KubeObject => ({
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata,
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [{ name: 'c', image, volumeMounts: [{ name: 'data', mountPath: '/d' }] }],
+        },
+      },
+      volumeClaimTemplates: [{ ...claim, spec: { ...claim.spec, accessModes } }],
+    },
+  })
+  const name = 'v1 StatefulSet'
+  assert.deepEqual(faultsIn(older, name, given('', [])), [])
+  assert.deepEqual(faultsIn(newer, name, given('i', ['ReadWriteOnce'])), [])
+  assert.deepEqual(faultsIn(newer, name, given('', [])), [
+    'spec.volumeClaimTemplates[0].spec.accessModes: Required value: at least 1 access mode is required',
+    'spec.template.spec.containers[0].image: Required value',
+  ])
+  const stored = given('', [])
+  const resource = find(newer, name)
+  const [current, update] = [stored, stored].map((object) =>
+    resource.shape.setDefaults({ ...object, metadata: { ...metadata, resourceVersion: '1' } }),
+  )
+  assert.ok(current !== undefined && update !== undefined)
+  assert.deepEqual(validateUpdate(update, current, { resource, rules: resource.rules }), [])
+})

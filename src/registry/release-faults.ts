@@ -26,7 +26,12 @@ function adapted(fault: FieldFault): FieldFault {
   const short = from === undefined ? text : text.slice(0, -from.length) + (to ?? '')
   const last = short.replace(/ (?:1 byte|at most 1 item)s$/, (end) => end.slice(0, -1))
   const renamed = path.replace(/^status\.allocatedResourceStatus(?=$|\[)/, '$&es')
-  return last === message && renamed === path ? fault : { ...fault, path: renamed, message: last }
+  // Since 1.34, an invalid identifier is an invalid value instead of a value of the wrong type.
+  const isIdentifier = message.includes(': a valid C identifier must ')
+  const reason = isIdentifier ? 'FieldValueInvalid' : fault.reason
+  return last === message && renamed === path && reason === fault.reason
+    ? fault
+    : { ...fault, path: renamed, reason, message: last }
 }
 
 /** Texts that are shorter since 1.34: the fields, the end of the text, and the new end. */
@@ -43,6 +48,7 @@ const shortened: readonly (readonly [field: RegExp, from: string, to: string])[]
     "type must be 'Exempt' if and only if name is 'exempt'",
     "must be 'Exempt' if and only if `name` is 'exempt'",
   ],
+  [/\.parameters$/, 'parameters must be a valid JSON object', 'must be a valid JSON object'],
   [/\.os\.name$/, ': cannot be empty', ''],
   [/\.(?:parameters|resource)\.kind$/, ': kind is required', ''],
   [/\.(?:parameters|resource)\.name$/, ': name is required', ''],

@@ -5,6 +5,7 @@
 import { assert } from '../lib/errors.ts'
 import type { TurnTools } from '../objects/cel/turns.ts'
 import type { FieldFault } from '../api/field-fault.ts'
+import type { Gates } from '../api/gates.ts'
 import type { Labels } from '../api/label-selector.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { TableKind } from '../api/table.ts'
@@ -265,6 +266,7 @@ export type ValidateTools = TurnTools & {
 export type NamespaceRule = (
   object: KubeObject,
   current: KubeObject | undefined,
+  gates?: Gates,
 ) => ((labels: Labels) => FieldFault[]) | undefined
 
 /**

@@ -220,7 +220,7 @@ SubjectAccessReviewSpec
 
 package autoscaling/v2beta1
 
-HorizontalPodAutoscaler
+HorizontalPodAutoscaler @33-35
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
   spec HorizontalPodAutoscalerSpec 2
@@ -316,7 +316,7 @@ ExternalMetricStatus
 
 package autoscaling/v2beta2
 
-HorizontalPodAutoscaler = autoscaling/v2.HorizontalPodAutoscaler
+HorizontalPodAutoscaler = autoscaling/v2.HorizontalPodAutoscaler @33-35
 
 package batch/v1beta1
 
@@ -392,7 +392,7 @@ PodPortForwardOptions
 PodProxyOptions = NodeProxyOptions
 ServiceProxyOptions = NodeProxyOptions
 
-PodStatusResult
+PodStatusResult @33-36
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
   status PodStatus 2
@@ -512,8 +512,8 @@ WatchEvent
 
 package networking/v1alpha1
 
-IPAddress = networking.IPAddress
-ServiceCIDR = networking.ServiceCIDR
+IPAddress = networking.IPAddress @33
+ServiceCIDR = networking.ServiceCIDR @33
 
 package networking/v1beta1
 
@@ -619,7 +619,7 @@ RoleBinding = rbac.RoleBinding
 
 package scheduling/v1alpha1
 
-PriorityClass = scheduling.PriorityClass
+PriorityClass = scheduling.PriorityClass @33-35
 
 package scheduling/v1beta1
 

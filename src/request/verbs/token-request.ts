@@ -3,6 +3,7 @@
  * node. The request is not stored.
  */
 import { type ServiceAccountClaims, type ObjectClaim } from '../../api/service-account-claims.ts'
+import type { Gates } from '../../api/gates.ts'
 import { badRequest, conflict, invalid, notFound, unclassified } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
 import { checkPathSegment } from '../../api/names.ts'
@@ -34,6 +35,7 @@ import { validateAudiences } from './reviews/token-review.ts'
 const KUBELET_SECONDS = 3607
 
 export type TokenRequestOptions = {
+  readonly gates: Gates
   readonly issuer: string
   /** The server's own audiences, for requests without audiences. */
   readonly audiences: readonly string[]
@@ -69,12 +71,14 @@ export const createTokenRequest =
     refuseOther(sent, { namespace, name })
     const account = await options.read(resource.plural, namespace, name)
     if (account === undefined) throw notFound(resource, name)
+    const uid = checkUid(sent, account, { request, gates: options.gates })
     const given = textsOf(fieldsOf(sent['spec'])['audiences'])
     const audiences = given.length === 0 ? options.audiences : given
     const spec: Fields = { ...fieldsOf(sent['spec']), audiences }
     const { status: _, ...question } = sent
     const metadata = {
       ...omit(sent.metadata, 'uid'),
+      ...uid,
       name,
       namespace,
       creationTimestamp: access.now(),
@@ -141,6 +145,32 @@ function refuseOther(
     )
     throw invalid(tokenRequestKind, account.name, [fault])
   }
+}
+
+/** The first release that validates the UID of a request, and sets it. */
+const UIDS_SINCE = 34
+
+/** Validates the UID of the account in a request. Returns the UID for the response. */
+function checkUid(
+  { metadata }: KubeObject,
+  account: KubeObject,
+  { request, gates }: { readonly request: ResourceRequest; readonly gates: Gates },
+): { readonly uid?: string } {
+  if (gates.release < UIDS_SINCE) return {}
+  const { uid = '' } = account.metadata
+  const given = metadata.uid ?? ''
+  if (given === '' || given === uid) return { uid }
+  const why = `the UID in the token request (${given}) does not match the UID of the service account (${uid})`
+  const gate = 'TokenRequestServiceAccountUIDValidation'
+  if (gates.isOn(gate)) {
+    const { group, kind } = tokenRequestKind
+    throw conflict({ group, plural: kind }, account.metadata.name ?? '', why)
+  }
+  request.context.annotate('authentication.k8s.io/token-request-uid-mismatch', why)
+  request.context.warn(
+    `${why} but ${gate} is not enabled. In the future, this will return a conflict error`,
+  )
+  return { uid: given }
 }
 
 type BoundClaims = Pick<ServiceAccountClaims['kubernetes.io'], 'node' | 'pod' | 'secret'>

@@ -54,7 +54,7 @@ export type ServiceAccountsOptions = {
 
 /** Sets up service account tokens. Returns undefined if no issuer is configured. */
 export function createServiceAccountTokens(
-  { authentication }: Config,
+  { authentication, featureGates }: Config,
   { parse, objects, handle, signer, metrics, clock: { wallMs }, log }: ServiceAccountsOptions,
 ): ServiceAccountTokens | undefined {
   const { serviceAccounts } = authentication
@@ -81,6 +81,7 @@ export function createServiceAccountTokens(
       createServiceAccountAuthenticator({ ...shared, issuers }),
     ],
     requestToken: createTokenRequest({
+      gates: featureGates,
       issuer,
       audiences,
       secondsMax: secondsMax ?? signer?.secondsMax ?? null,

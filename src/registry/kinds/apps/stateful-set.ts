@@ -1,26 +1,44 @@
 import { isEqual } from '../../../objects/schema/equal.ts'
-import { forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
 import type { Gates } from '../../../api/gates.ts'
 import {
   type Fields,
   fieldsOf,
+  isFields,
   itemsOf,
   type KubeObject,
   numberOf,
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { claimSpecWarnings } from '../core/claim-spec.ts'
+import { claimSpec, claimSpecWarnings } from '../core/claim-spec.ts'
+import { keysOf } from '../../../lib/scheduling/long-lists.ts'
+import { mapEach } from '../../../lib/scheduling/parts.ts'
 import { typeOf } from '../../types.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
-import { all, faultsOf, fields, ifPresent, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import {
+  all,
+  eachIn,
+  faultsOf,
+  fields,
+  ifPresent,
+  type Rule,
+  unlessEmpty,
+} from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
 import { warningsOfEach } from '../../rules/warnings.ts'
 import {
   neededSelector,
+  podTemplate,
   runningForever,
   selectedTemplate,
   templateMetadata,
@@ -92,24 +110,63 @@ const goRollingUpdate = ({ partition, maxUnavailable }: Fields): string =>
 const retention = oneOf('Retain', 'Delete')
 
 /**
- * Rule for the spec of a StatefulSet. It covers neither the PodSpec of the template nor the claim
- * templates.
+ * Returns the rule for the spec of a StatefulSet, with the rules for its claim templates and its
+ * Pod template.
  */
-const spec = all(
-  fields({
-    podManagementPolicy,
-    updateStrategy,
-    persistentVolumeClaimRetentionPolicy: ifPresent(
-      fields({ whenDeleted: retention, whenScaled: retention }),
-    ),
-    replicas: nonNegative,
-    minReadySeconds: nonNegative,
-    ordinals: ifPresent(fields({ start: nonNegative })),
-    selector: neededSelector('statefulset'),
-    serviceName: unlessEmpty(named(checkDnsLabel)),
-  }),
-  selectedTemplate({ why: '', template: all(templateMetadata, runningForever('StatefulSet')) }),
-)
+const specWith = ({ claims, template }: { readonly claims: Rule; readonly template: Rule }): Rule =>
+  all(
+    fields({
+      podManagementPolicy,
+      updateStrategy,
+      persistentVolumeClaimRetentionPolicy: ifPresent(
+        fields({ whenDeleted: retention, whenScaled: retention }),
+      ),
+      volumeClaimTemplates: claims,
+      replicas: nonNegative,
+      minReadySeconds: nonNegative,
+      ordinals: ifPresent(fields({ start: nonNegative })),
+      selector: neededSelector('statefulset'),
+      serviceName: unlessEmpty(named(checkDnsLabel)),
+    }),
+    selectedTemplate({
+      why: '',
+      template: all(template, templateMetadata, runningForever('StatefulSet')),
+    }),
+  )
+
+const nothing: Rule = () => {}
+
+/** Rule of releases that validate neither the PodSpec of the template nor the claim templates. */
+const partialSpec = specWith({ claims: nothing, template: nothing })
+
+/** The first release that validates the PodSpec of the template and the claim templates. */
+const WHOLE_SINCE = 34
+
+const claimTemplates: Rule = (value, path, check) =>
+  eachIn(itemsOf(value), check, (claim, at, inner) =>
+    claimSpec(claim['spec'], `${path}[${at}].spec`, inner),
+  )
+
+const wholeSpec = specWith({ claims: claimTemplates, template: podTemplate() })
+/** Rule for an update. The claim templates are immutable, so the stored ones are not validated. */
+const changedSpec = specWith({ claims: nothing, template: podTemplate() })
+
+/**
+ * Validates a spec. The Pods get their names, and a volume for each claim template, later.
+ */
+const completed = (spec: Fields): Fields => {
+  const { template, volumeClaimTemplates } = spec
+  if (!isFields(template)) return spec
+  const { subdomain: _, hostname: __, ...podSpec } = fieldsOf(template['spec'])
+  const claims = mapEach('volumes of claim templates', itemsOf(volumeClaimTemplates), (claim) => {
+    const name = textOf(fieldsOf(claim['metadata'])['name'])
+    return { name, persistentVolumeClaim: { claimName: name } }
+  })
+  const names = keysOf(claims, ({ name }) => name)
+  const others = itemsOf(podSpec['volumes']).filter(({ name }) => !names.has(textOf(name)))
+  const volumes = claims.length === 0 ? {} : { volumes: [...claims, ...others] }
+  return { ...spec, template: { ...template, spec: { ...podSpec, ...volumes } } }
+}
 
 const changeable = [
   'replicas',
@@ -124,7 +181,10 @@ const changeable = [
 export const statefulSetRules: KindRules = {
   setDefaults,
   strategy: { names: 'label', generation: { fields: ['spec'] } },
-  validate: (object, gates) => faultsOf(spec, object['spec'], 'spec', gates),
+  validate: (object, gates) =>
+    gates.release < WHOLE_SINCE
+      ? faultsOf(partialSpec, object['spec'], 'spec', gates)
+      : faultsOf(wholeSpec, completed(fieldsOf(object['spec'])), 'spec', gates),
   // The serviceName is immutable. A changed name is refused by `onlyChangeable`, so the other rules
   // validate the stored name instead.
   validateUpdate: (object, current, gates) => {
@@ -132,7 +192,7 @@ export const statefulSetRules: KindRules = {
     const now = fieldsOf(object['spec'])
     const withOldName = { ...now, serviceName: before['serviceName'] }
     return [
-      ...faultsOf(spec, withOldName, 'spec', gates),
+      ...changeFaults(withOldName, before, gates),
       ...faultsOf(onlyChangeable(before), now, 'spec', gates),
     ]
   },
@@ -174,6 +234,16 @@ export const statefulSetRules: KindRules = {
       ],
     ),
   },
+}
+
+/** Validates a changed spec. If the stored template is invalid, the new one is not validated. */
+function changeFaults(now: Fields, before: Fields, gates: Gates): FieldFault[] {
+  const isWhole =
+    gates.release >= WHOLE_SINCE &&
+    faultsOf(changedSpec, completed(before), 'spec', gates).length === 0
+  return isWhole
+    ? faultsOf(changedSpec, completed(now), 'spec', gates)
+    : faultsOf(partialSpec, now, 'spec', gates)
 }
 
 function onlyChangeable(before: Fields): Rule {

@@ -30,15 +30,15 @@ export const resourceClaimRules: KindRules = {
   // block other requests.
   validateInSlices: (object, current, tools, gates = defaultGates) =>
     inTurns((slice) => validateClaim(object, current, { gates, slice }), tools),
-  namespaceRule: (object, current) =>
-    current === undefined ? adminRequests(specOf(object)) : undefined,
+  namespaceRule: (object, current, gates) =>
+    current === undefined ? adminRequests(specOf(object), gates) : undefined,
   status: {
     prepareUpdate: withoutDeallocated,
     validateUpdate: validateClaimStatus,
-    namespaceRule: (object, current) =>
-      current !== undefined && adminResults(current) !== undefined
+    namespaceRule: (object, current, gates) =>
+      current !== undefined && adminResults(current, gates) !== undefined
         ? undefined
-        : adminResults(object),
+        : adminResults(object, gates),
   },
 }
 
@@ -79,8 +79,8 @@ function* validateTemplateOnce(
 export const resourceClaimTemplateRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], returnsDeleted: true },
   validate: () => [],
-  namespaceRule: (object, current) =>
-    current === undefined ? adminRequests(fieldsOf(specOf(object)['spec'])) : undefined,
+  namespaceRule: (object, current, gates) =>
+    current === undefined ? adminRequests(fieldsOf(specOf(object)['spec']), gates) : undefined,
   validateInSlices: (object, current, tools, gates = defaultGates) =>
     inTurns((slice) => validateTemplate(object, current, { gates, slice }), tools),
 }

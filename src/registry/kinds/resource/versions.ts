@@ -193,8 +193,8 @@ export function inVersion(rules: KindRules, version: ResourceGroupVersion): Kind
     ...(namespaceRule === undefined
       ? {}
       : {
-          namespaceRule: (object, current) =>
-            namespaceRule(asHub(object), current && asHub(current)),
+          namespaceRule: (object, current, gates) =>
+            namespaceRule(asHub(object), current && asHub(current), gates),
         }),
     ...(status === undefined
       ? {}
