@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { fieldsOf } from '../../../api/object.ts'
-import { defaultGates } from '../../../api/gates.ts'
+import { defaultGatesOf } from '../../../api/gates.ts'
 import { systemClock } from '../../../lib/time/clock.ts'
 import { builtInResources } from '../../../registry/built-in.ts'
 import { Registry } from '../../../registry/registry.ts'
@@ -34,17 +34,18 @@ const lines = linesOf(readSources())
  */
 const published = new Map<string, string>()
 
+/** The releases whose types have descriptions. */
+const releases = [33, 34]
+
 before(async () => {
-  const resources = builtInResources({
-    isServed: () => true,
-    gates: { release: 33, isOn: () => true },
-  })
-  const library = new OpenApiLibrary({
-    registry: new Registry(resources),
-    hasIssuer: true,
-    clock: systemClock,
-    gates: defaultGates,
-  })
+  for (const release of releases) await publish(release)
+})
+
+/** Adds the descriptions in the documents of a release. A later release replaces them. */
+async function publish(release: number): Promise<void> {
+  const gates = { ...defaultGatesOf(release), isOn: () => true }
+  const registry = new Registry(builtInResources({ isServed: () => true, gates }), release)
+  const library = new OpenApiLibrary({ registry, hasIssuer: true, clock: systemClock, gates })
   for (const key of library.keys) {
     const json = (await library.v3(key))?.json.toString() ?? '{}'
     const { schemas } = fieldsOf(fieldsOf(JSON.parse(json))['components'])
@@ -55,7 +56,7 @@ before(async () => {
         published.set(`${name} ${field}`, textIn(fieldsOf(property)['description']))
     }
   }
-})
+}
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
