@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../api/object.ts'
 import { parseManifests } from '../apply/parse-manifests.ts'
-import { checkedOf, checkObjects } from './check-objects.ts'
+import { checkObjects, inCheckingOrder } from './check-objects.ts'
 import { printReport, printSummary, type Report } from './print-report.ts'
 import { checkableMinors, gatesOfMinor, parseVersions } from './versions.ts'
 
 const RELEASES = [33]
 
 /** Returns a definition of Widgets with this schema of the spec. */
-const definitionOf = (spec: Fields): object => ({
+const definitionOf = (spec: Fields, scope = 'Namespaced'): object => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'widgets.example.com' },
   spec: {
     group: 'example.com',
-    scope: 'Namespaced',
+    scope,
     names: { plural: 'widgets', kind: 'Widget' },
     versions: [
       {
@@ -36,11 +36,17 @@ const widget = (spec: Fields, more: Fields = {}): object => ({
   ...more,
 })
 
-async function reportOf(...objects: readonly object[]): Promise<Report> {
-  const text = objects.map((object) => JSON.stringify(object)).join('\n---\n')
-  const { manifests, faults } = parseManifests(text, (line) => `widgets.yaml:${line}`)
-  assert.deepEqual(faults, [])
-  const checked = checkedOf(manifests)
+const reportOf = (...objects: readonly object[]): Promise<Report> => reportOfSteps([objects])
+
+async function reportOfSteps(steps: readonly (readonly object[])[]): Promise<Report> {
+  const checked = inCheckingOrder(
+    steps.map((objects) => {
+      const text = objects.map((object) => JSON.stringify(object)).join('\n---\n')
+      const { manifests, faults } = parseManifests(text, (line) => `widgets.yaml:${line}`)
+      assert.deepEqual(faults, [])
+      return manifests
+    }),
+  )
   const versions = await Promise.all(
     checkableMinors(RELEASES).map(async (minor) => ({
       minor,
@@ -108,6 +114,41 @@ test('objects get defaults, and are validated by the schema and the rules', asyn
   const warned = await outcome(widget({ size: 3, shape: 'round' }))
   assert.match(warned, /1\.31-1\.33 warning: unknown field "spec\.shape"/)
   assert.match(warned, /^All versions accept/m)
+})
+
+const sized = (maximum: number): object =>
+  definitionOf({ type: 'object', properties: { size: { type: 'integer', maximum } } })
+
+test('an object that appears again is checked as an update, with ratcheting', async () => {
+  const report = await reportOfSteps([
+    [sized(5), widget({ size: 5 })],
+    [sized(3), widget({ size: 5 })],
+    [widget({ size: 4 })],
+  ])
+  assert.deepEqual(
+    outcomesOf(report).map(([, , newest]) => newest),
+    ['ok', 'ok', 'ok', 'ok', 'refused'],
+  )
+  assert.match(
+    printReport(report),
+    /refused: spec\.size: Invalid value: 4: .*less than or equal to 3/,
+  )
+})
+
+test('a definition that appears again is checked as an update', async () => {
+  const report = await reportOfSteps([
+    [definitionOf({ type: 'object' })],
+    [definitionOf({ type: 'object' }, 'Cluster')],
+  ])
+  assert.match(
+    printReport(report),
+    /1\.31-1\.33 refused: spec\.scope: Invalid value: "Cluster": field is immutable/,
+  )
+})
+
+test('samples can come before their definitions', async () => {
+  const report = await reportOfSteps([[widget({})], [definitionOf({ type: 'object' })]])
+  assert.deepEqual(outcomesOf(report).flat(), Array(6).fill('ok'))
 })
 
 test('objects whose kind the files do not define are not checked', async () => {

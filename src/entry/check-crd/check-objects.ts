@@ -1,11 +1,12 @@
 /**
  * Checks CustomResourceDefinitions and custom objects as a server of one version does when a client
- * creates them: with the rules of the registry, but without a server.
+ * creates or updates them: with the rules of the registry, but without a server.
  */
 import { ApiError } from '../../api/errors.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
-import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { fieldsOf, type KubeObject, present, textOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
 import { zeroTime } from '../../api/time.ts'
 import { systemUser } from '../../api/user.ts'
 import { assert } from '../../lib/errors.ts'
@@ -14,9 +15,9 @@ import { printSorted } from '../../objects/codec/json.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { readCrd } from '../../registry/custom/crd.ts'
 import { type CustomResource, customResources } from '../../registry/custom/custom-resource.ts'
-import type { Resource } from '../../registry/resource.ts'
-import { validateCreate } from '../../registry/validate.ts'
-import { DEFAULT_NAMESPACE, groupOf } from '../apply/object-names.ts'
+import type { Resource, WriteRules } from '../../registry/resource.ts'
+import { validateCreate, validateUpdate } from '../../registry/validate.ts'
+import { DEFAULT_NAMESPACE, groupOf, keyOf } from '../apply/object-names.ts'
 import type { Manifest } from '../apply/parse-manifests.ts'
 
 /** `skipped` means that the definition of the object was refused. */
@@ -34,13 +35,30 @@ export const isDefinition = ({ object }: Manifest): boolean =>
   groupOf(object.apiVersion) === 'apiextensions.k8s.io' &&
   object.kind === 'CustomResourceDefinition'
 
-/** Returns the definitions, and the objects whose kinds they define. */
-export function checkedOf(manifests: readonly Manifest[]): readonly Manifest[] {
-  const definitions = manifests.filter(isDefinition)
-  const defined = new Set(definitions.map(({ object }) => definedKind(object)))
-  return manifests.filter(
-    (manifest) => isDefinition(manifest) || defined.has(kindOf(manifest.object)),
+/**
+ * Returns the definitions, and the objects whose kinds they define, in the order in which they are
+ * checked. Each step contains the manifests of one argument, and is checked like a `kubectl apply`
+ * of its definitions and then of its other objects. New definitions are checked before all steps,
+ * because the samples of a project can come before its definitions.
+ */
+export function inCheckingOrder(steps: readonly (readonly Manifest[])[]): readonly Manifest[] {
+  const created = new Map<string, Manifest>()
+  for (const manifest of steps.flat().filter(isDefinition)) {
+    const key = keyOf(manifest.object)
+    if (!created.has(key)) created.set(key, manifest)
+  }
+  const first = new Set(created.values())
+  const defined = new Set(
+    steps
+      .flat()
+      .filter(isDefinition)
+      .map(({ object }) => definedKind(object)),
   )
+  const later = steps.flatMap((step) => [
+    ...step.filter((manifest) => isDefinition(manifest) && !first.has(manifest)),
+    ...step.filter((manifest) => !isDefinition(manifest) && defined.has(kindOf(manifest.object))),
+  ])
+  return [...first, ...later]
 }
 
 const kindOf = ({ apiVersion, kind }: KubeObject): string => `${kind}.${groupOf(apiVersion)}`
@@ -50,45 +68,74 @@ function definedKind({ spec }: KubeObject): string {
   return `${textOf(fieldsOf(names)['kind'])}.${textOf(group)}`
 }
 
-const skipped: Verdict = { outcome: 'skipped', errors: [], warnings: [] }
-
-/** Returns the verdict of a version on each object. The definitions are checked first. */
+/**
+ * Returns the verdict of a version on each object, in this order. An object that was accepted
+ * before is checked as an update.
+ */
 export async function checkObjects(
   manifests: readonly Manifest[],
   gates: Gates,
 ): Promise<ReadonlyMap<Manifest, Verdict>> {
-  const [definitions] = builtInResources({
-    gates,
-    isServed: ({ group, version }) => group === 'apiextensions.k8s.io' && version === 'v1',
-  })
-  assert(definitions !== undefined, 'CustomResourceDefinitions are built in')
+  const cluster = new CheckedCluster(gates)
   const verdicts = new Map<Manifest, Verdict>()
-  const served = new Map<string, readonly CustomResource[]>()
-  for (const manifest of manifests.filter(isDefinition)) {
-    const { verdict, created } = await create(manifest.object, definitions)
-    verdicts.set(manifest, verdict)
-    if (created !== undefined)
-      served.set(
-        definedKind(created),
-        customResources(readCrd(established(created)), gates.release),
-      )
-  }
-  for (const manifest of manifests) {
-    if (isDefinition(manifest)) continue
-    const { object } = manifest
-    const versions = served.get(kindOf(object))
-    const found = versions?.find(
-      ({ isServed, group, version }) => isServed && `${group}/${version}` === object.apiVersion,
+  for (const manifest of manifests)
+    verdicts.set(
+      manifest,
+      await (isDefinition(manifest)
+        ? cluster.define(manifest.object)
+        : cluster.apply(manifest.object)),
     )
-    const verdict =
-      versions === undefined
-        ? skipped
-        : found === undefined
-          ? refused([`no matches for kind "${object.kind}" in version "${object.apiVersion}"`])
-          : (await create(inNamespace(object, found), found)).verdict
-    verdicts.set(manifest, verdict)
-  }
   return verdicts
+}
+
+/** The objects that a server would have stored. */
+class CheckedCluster {
+  readonly #release: number
+  readonly #definitions: Resource
+  /** The resources of accepted definitions, by kind and group. */
+  readonly #served = new Map<string, readonly CustomResource[]>()
+  readonly #stored = new Map<string, KubeObject>()
+
+  constructor(gates: Gates) {
+    const [definitions] = builtInResources({
+      gates,
+      isServed: ({ group, version }) => group === 'apiextensions.k8s.io' && version === 'v1',
+    })
+    assert(definitions !== undefined, 'CustomResourceDefinitions are built in')
+    this.#release = gates.release
+    this.#definitions = definitions
+  }
+
+  async define(crd: KubeObject): Promise<Verdict> {
+    const { verdict, object } = await write(crd, this.#definitions, this.#stored.get(keyOf(crd)))
+    this.#served.delete(definedKind(crd))
+    if (object !== undefined) {
+      const stored = established(object)
+      this.#stored.set(keyOf(crd), stored)
+      this.#served.set(definedKind(stored), customResources(readCrd(stored), this.#release))
+    }
+    return verdict
+  }
+
+  async apply(given: KubeObject): Promise<Verdict> {
+    const { apiVersion, kind } = given
+    const versions = this.#served.get(kindOf(given))
+    if (versions === undefined) return { outcome: 'skipped', errors: [], warnings: [] }
+    const resource = versions.find(
+      ({ isServed, group, version }) => isServed && `${group}/${version}` === apiVersion,
+    )
+    if (resource === undefined)
+      return refused([`no matches for kind ${quote(kind)} in version ${quote(apiVersion)}`])
+    const key = keyOf(given)
+    const before = this.#stored.get(key)
+    const { verdict, object } = await write(
+      inNamespace(given, resource),
+      resource,
+      before && (resource.shape.custom?.fromStored(before) ?? before),
+    )
+    if (object !== undefined) this.#stored.set(key, object)
+    return verdict
+  }
 }
 
 const refused = (errors: readonly string[], warnings: readonly string[] = []): Verdict => ({
@@ -97,10 +144,14 @@ const refused = (errors: readonly string[], warnings: readonly string[] = []): V
   warnings,
 })
 
-/** Accepts the names of a definition, as the server does after its creation. */
+/** Returns a definition with the status that the server sets after its creation. */
 const established = (crd: KubeObject): KubeObject => ({
   ...crd,
-  status: { ...fieldsOf(crd['status']), acceptedNames: fieldsOf(crd['spec'])['names'] ?? {} },
+  status: {
+    ...fieldsOf(crd['status']),
+    acceptedNames: fieldsOf(crd['spec'])['names'] ?? {},
+    conditions: [{ type: 'Established', status: 'True' }],
+  },
 })
 
 /** Sets the namespace as kubectl does. */
@@ -110,14 +161,19 @@ function inNamespace(object: KubeObject, { isNamespaced }: Resource): KubeObject
   return { ...object, metadata: { ...metadata, namespace: namespace || DEFAULT_NAMESPACE } }
 }
 
-type Creation = {
+type WriteResult = {
   readonly verdict: Verdict
   /** The object that a server would store. Undefined if it refuses the object. */
-  readonly created?: KubeObject
+  readonly object?: KubeObject
 }
 
-/** Decodes, completes and validates a new object. */
-async function create(given: KubeObject, resource: Resource): Promise<Creation> {
+/** Decodes, completes and validates a new object, or an update of the object `before`. */
+async function write(
+  given: KubeObject,
+  resource: Resource,
+  before: KubeObject | undefined,
+): Promise<WriteResult> {
+  const { rules } = resource
   const warnings: string[] = []
   const warn = (text: string): void => {
     warnings.push(text)
@@ -127,18 +183,36 @@ async function create(given: KubeObject, resource: Resource): Promise<Creation> 
     const decoded = decodeBody({ bytes }, resource, 'Warn')
     warnings.push(...decoded.warnings)
     if (decoded.refusal !== undefined) throw decoded.refusal
-    const { rules } = resource
-    const writer = { user: systemUser, now: () => zeroTime, newId: () => '', warn }
-    const object = rules.prepareCreate(decoded.object, writer)
-    const found = (await rules.validateInSlices?.(object, undefined, { warn })) ?? []
-    const faults = validateCreate(object, resource, found)
+    const object = prepare(decoded.object, before, { rules, warn })
+    const found = (await rules.validateInSlices?.(object, before, { warn })) ?? []
+    const faults =
+      before === undefined
+        ? validateCreate(object, resource, found)
+        : validateUpdate(object, before, { resource, rules, found })
     if (faults.length > 0) return { verdict: refused(textsOf(faults), warnings) }
-    warnings.push(...rules.warnings(object, undefined))
-    return { verdict: { outcome: 'ok', errors: [], warnings }, created: object }
+    warnings.push(...rules.warnings(object, before))
+    return { verdict: { outcome: 'ok', errors: [], warnings }, object }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return { verdict: refused([error.message], warnings) }
   }
+}
+
+type PrepareTools = {
+  readonly rules: WriteRules
+  readonly warn: (text: string) => void
+}
+
+/** Sets the fields that the server sets before it validates an object. */
+function prepare(
+  decoded: KubeObject,
+  before: KubeObject | undefined,
+  { rules, warn }: PrepareTools,
+): KubeObject {
+  const writer = { user: systemUser, now: () => zeroTime, newId: () => '', warn }
+  if (before === undefined) return rules.prepareCreate(decoded, writer)
+  const metadata = present({ ...decoded.metadata, generation: before.metadata.generation })
+  return rules.prepareUpdate({ ...decoded, metadata }, before, writer)
 }
 
 const textsOf = (faults: readonly FieldFault[]): string[] => [

@@ -5,7 +5,7 @@ import { missingValues, readCommandFlags } from '../../lib/process/command-flags
 import type { Manifest } from '../apply/parse-manifests.ts'
 import { readManifests } from '../apply/read-manifests.ts'
 import { scan } from '../apply/scan.ts'
-import { checkedOf, checkObjects, isDefinition } from '../check-crd/check-objects.ts'
+import { checkObjects, inCheckingOrder, isDefinition } from '../check-crd/check-objects.ts'
 import {
   countRefused,
   printReport,
@@ -21,9 +21,9 @@ export async function checkCrd(args: readonly string[], parts: CommandContext): 
   const releases = releasesFor(parts.env)
   const read = readArguments(args, releases)
   if ('faults' in read) return parts.fail(USAGE_FAULT, read.faults)
-  const { manifests, faults } = await readAll(read.paths)
+  const { steps, faults } = await readAll(read.paths)
   if (faults.length > 0) return parts.fail(FAILURE, faults)
-  const checked = checkedOf(manifests)
+  const checked = inCheckingOrder(steps)
   if (!checked.some(isDefinition)) {
     const reason = `${read.paths.join(', ')}: there is no CustomResourceDefinition`
     return parts.fail(FAILURE, [reason])
@@ -60,21 +60,25 @@ function readArguments(
   return 'faults' in chosen ? chosen : { minors: chosen.minors, paths }
 }
 
-type ReadFiles = { readonly manifests: readonly Manifest[]; readonly faults: readonly string[] }
+type ReadFiles = {
+  /** The manifests of each path. */
+  readonly steps: readonly (readonly Manifest[])[]
+  readonly faults: readonly string[]
+}
 
 async function readAll(paths: readonly string[]): Promise<ReadFiles> {
-  const manifests: Manifest[] = []
+  const steps: (readonly Manifest[])[] = []
   const faults: string[] = []
   for (const path of paths) {
     try {
       const read = await readManifests(await scan(path))
-      manifests.push(...read.manifests)
+      steps.push(read.manifests)
       faults.push(...read.faults)
     } catch (error) {
       faults.push(`${path} cannot be read: ${messageOf(error)}`)
     }
   }
-  return { manifests, faults }
+  return { steps, faults }
 }
 
 /** Adds the report to the summary of a GitHub Actions job. */
