@@ -177,7 +177,7 @@ class Estimator {
     const operands = parts.map((part) => this.#operand(part))
     const estimates = reference.overloads.map((overload) => estimateOverload(overload, operands))
     this.#learnResult(expr, estimates, reference.overloads)
-    const own = estimates.map(({ cost }) => cost).reduce(union, { min: UNBOUNDED, max: 0 })
+    const own = estimates.map(({ cost }) => cost).reduce(union, { min: UNBOUNDED, max: 0n })
     return costs.reduce(plus, own)
   }
 
@@ -286,8 +286,8 @@ const estimateOverload = (overload: Overload, operands: readonly Operand[]): Cal
  * no cost.
  */
 const boundOf = (type: Type): Range => ({
-  min: 0,
-  max: 'sizeMax' in type ? (type.sizeMax ?? 0) : 0,
+  min: 0n,
+  max: BigInt('sizeMax' in type ? (type.sizeMax ?? 0) : 0),
 })
 
 const fieldOf = (place: Type, name: string): Type | undefined =>

@@ -10,7 +10,7 @@ import type { Type } from './types.ts'
 import type { CelError, Result, Value } from './values.ts'
 
 /** Minimum and maximum of a size or cost. */
-export type Range = { readonly min: number; readonly max: number }
+export type Range = { readonly min: bigint; readonly max: bigint }
 
 /** Facts about an argument that are known before the evaluation. */
 export type Operand = {

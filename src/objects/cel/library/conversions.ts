@@ -100,7 +100,9 @@ export const conversionFunctions: readonly FunctionPart[] = [
       estimate: (operands, overload) => {
         if (overload !== 'string_to_bytes') return undefined
         const size = sizeAt(operands, 0)
-        return { cost: scaled(size, TEXT_FACTOR), size: { min: size.min, max: size.max * 4 } }
+        // As in kube-apiserver, the multiplication overflows if the size is unknown.
+        const max = BigInt.asUintN(64, size.max * 4n)
+        return { cost: scaled(size, TEXT_FACTOR), size: { min: size.min, max } }
       },
       cost: ([value = null], _, overload) =>
         overload === 'string_to_bytes' ? traversal(sizeOf(value)) : undefined,
@@ -119,7 +121,7 @@ export const conversionFunctions: readonly FunctionPart[] = [
         const size = sizeAt(operands, 0)
         return {
           cost: scaled(size, TEXT_FACTOR),
-          size: { min: Math.floor(size.min / 4), max: size.max },
+          size: { min: size.min / 4n, max: size.max },
         }
       },
       cost: ([value = null], _, overload) =>

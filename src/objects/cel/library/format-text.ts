@@ -310,12 +310,14 @@ const EXPONENT_MIN = 1e21
  * Rounds a number to a precision as Go does. Go rounds an exact half to even, whereas JavaScript
  * rounds it up.
  */
-function roundHalfEven(value: number, precision: number): string {
+export function roundHalfEven(value: number, precision: number): string {
   if (Math.abs(value) >= EXPONENT_MIN)
     return `${BigInt(value)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`
   const text = value.toFixed(precision)
   const shifted = Math.abs(value) * 10 ** precision
-  if (!Number.isSafeInteger(shifted * 2) || shifted % 1 !== 0.5) return text
+  // A value is only exactly between two decimal numbers if it has few binary digits.
+  const isExact = Number.isInteger(value * 2 ** (precision + 1))
+  if (!isExact || !Number.isSafeInteger(shifted * 2) || shifted % 1 !== 0.5) return text
   const even = Math.floor(shifted) % 2 === 0 ? Math.floor(shifted) : Math.ceil(shifted)
   return ((Math.sign(value) * even) / 10 ** precision).toFixed(precision)
 }

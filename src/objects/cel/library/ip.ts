@@ -224,9 +224,9 @@ const addresses: readonly FunctionPart[] = [
 ]
 
 /** Cost of comparing two addresses, which are up to 16 bytes long. */
-const COMPARED = scaled({ min: 8, max: 32 }, TEXT_FACTOR)
+const COMPARED = scaled({ min: 8n, max: 32n }, TEXT_FACTOR)
 /** Cost of masking a block and comparing its prefix length. */
-const MASKED = plus(scaled({ min: 4, max: 16 }, TEXT_FACTOR), fixed(1))
+const MASKED = plus(scaled({ min: 4n, max: 16n }, TEXT_FACTOR), fixed(1))
 
 const containing =
   (isBlock: boolean): Estimate =>

@@ -12,7 +12,7 @@ import {
   type Range,
 } from '../functions.ts'
 import { sortingMacros } from '../macros.ts'
-import { fixed, plus, scaled, times, UNBOUNDED, unknownSize } from '../ranges.ts'
+import { fixed, larger, plus, scaled, times, UNBOUNDED, unknownSize } from '../ranges.ts'
 import { dyn, int, list, parameter } from '../types.ts'
 import {
   ArrayList,
@@ -49,10 +49,10 @@ const sizeAt = (operands: readonly Operand[], at: number): Range =>
   operands[at]?.size ?? unknownSize
 
 /** Returns the value of a constant argument. A negative constant counts as 0. */
-function constantAt(operands: readonly Operand[], at: number): number | undefined {
+function constantAt(operands: readonly Operand[], at: number): bigint | undefined {
   const expr = operands[at]?.expr
   if (expr?.kind !== 'literal' || typeof expr.value !== 'bigint') return undefined
-  return Math.max(0, Number(expr.value))
+  return larger(0n, expr.value)
 }
 
 const squared = (size: Range): Range => times(size, size)
@@ -173,8 +173,8 @@ const moreListsLibrary: Library = {
           : noSuchOverload,
       estimate: (operands) => {
         const to = constantAt(operands, 2) ?? sizeAt(operands, 0).max
-        const size = to - (constantAt(operands, 1) ?? 0)
-        return estimateCreating(fixed(size < 0 ? UNBOUNDED : size))
+        const size = to - (constantAt(operands, 1) ?? 0n)
+        return estimateCreating(fixed(BigInt.asUintN(64, size)))
       },
       cost: resultSize,
     },
@@ -193,8 +193,8 @@ const moreListsLibrary: Library = {
         return new ArrayList(flat)
       }),
       estimate: (operands) => {
-        const depth = operands.length < 2 ? 1 : (constantAt(operands, 1) ?? UNBOUNDED)
-        return estimateCreating(sizeAt(operands, 0), depth)
+        const depth = operands.length < 2 ? 1n : (constantAt(operands, 1) ?? UNBOUNDED)
+        return estimateCreating(sizeAt(operands, 0), Number(depth))
       },
       cost: ([items = null, depth]) =>
         creating(sizeOf(items) * (typeof depth === 'bigint' ? Number(depth) : 1)),

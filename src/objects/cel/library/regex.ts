@@ -15,7 +15,7 @@ import { patternCost, patternRunCost } from './standard.ts'
 
 const finding: Estimate = (operands) => ({
   cost: patternCost(operands),
-  size: { min: 0, max: (operands[0]?.size ?? unknownSize).max },
+  size: { min: 0n, max: (operands[0]?.size ?? unknownSize).max },
 })
 const cost = ([text = null, pattern = null]: readonly Value[]): number =>
   patternRunCost(text, pattern)

@@ -15,7 +15,7 @@ import {
   type Signature,
 } from '../functions.ts'
 import { standardMacros } from '../macros.ts'
-import { fixed, plus, scaled, times, unknownSize } from '../ranges.ts'
+import { fixed, plus, scaled, smaller, times, unknownSize } from '../ranges.ts'
 import { compilePattern, isLongPattern, useLongPattern, usePattern } from '../regex.ts'
 import { index } from '../selection.ts'
 import {
@@ -69,10 +69,10 @@ const comparing: Estimate = (operands, overload) => {
   // For URLs, kube-apiserver considers only the size of the second operand.
   if (overload === 'equals' && type?.kind === 'opaque' && type.name === 'kubernetes.URL') {
     const size = sizeAt(operands, 1)
-    return { cost: scaled({ min: 1, max: size === unknownSize ? 1 : size.max }, TEXT_FACTOR) }
+    return { cost: scaled({ min: 1n, max: size === unknownSize ? 1n : size.max }, TEXT_FACTOR) }
   }
-  const max = Math.min(sizeAt(operands, 0).max, sizeAt(operands, 1).max)
-  return { cost: scaled({ min: max > 0 ? 1 : 0, max }, TEXT_FACTOR) }
+  const max = smaller(sizeAt(operands, 0).max, sizeAt(operands, 1).max)
+  return { cost: scaled({ min: max > 0n ? 1n : 0n, max }, TEXT_FACTOR) }
 }
 const comparingCost: RunCost = ([one = null, other = null], _, overload) => {
   if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals'))

@@ -12,7 +12,7 @@ import {
   type Range,
   type Signature,
 } from '../functions.ts'
-import { nothing, plus, scaled, times, UNBOUNDED, unknownSize } from '../ranges.ts'
+import { larger, nothing, plus, scaled, smaller, times, UNBOUNDED, unknownSize } from '../ranges.ts'
 import { int, list, dyn, string } from '../types.ts'
 import {
   ArrayList,
@@ -186,7 +186,7 @@ const replacing: Estimate = (operands) => {
   const least = shortest(size, part, by)
   return {
     cost: scaled(size, 2 * TEXT_FACTOR),
-    size: { min: Math.min(least, UNBOUNDED), max: Math.min(most, UNBOUNDED) },
+    size: { min: smaller(least, UNBOUNDED), max: smaller(most, UNBOUNDED) },
   }
 }
 
@@ -194,15 +194,17 @@ const replacing: Estimate = (operands) => {
  * Returns the maximum length after a replacement. An empty string is found before each character
  * and at the end.
  */
-function longest(size: Range, part: Range, by: Range): number {
-  if (part.min === 0) return (size.max + 1) * by.max + size.max
-  return by.max <= part.min ? size.max : Math.ceil(size.max / part.min) * by.max
+function longest(size: Range, part: Range, by: Range): bigint {
+  if (part.min === 0n) return (size.max + 1n) * by.max + size.max
+  return by.max <= part.min ? size.max : dividedUp(size.max, part.min) * by.max
 }
 
-function shortest(size: Range, part: Range, by: Range): number {
-  if (part.max === 0) return (size.min + 1) * by.min + size.min
-  return part.max <= by.min ? size.min : Math.ceil(size.min / part.max) * by.min
+function shortest(size: Range, part: Range, by: Range): bigint {
+  if (part.max === 0n) return (size.min + 1n) * by.min + size.min
+  return part.max <= by.min ? size.min : dividedUp(size.min, part.max) * by.min
 }
+
+const dividedUp = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
 
 const splitting: Estimate = (operands) => {
   const size = sizeAt(operands, 0)
@@ -210,17 +212,15 @@ const splitting: Estimate = (operands) => {
   const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint'
   // A negative limit means no limit. kube-apiserver converts it to an unsigned integer.
   const max =
-    isBounded && typeof limit.value === 'bigint'
-      ? Number(BigInt.asUintN(64, limit.value))
-      : size.max
-  return { cost: scaled(size, 2 * TEXT_FACTOR), size: { min: 0, max } }
+    isBounded && typeof limit.value === 'bigint' ? BigInt.asUintN(64, limit.value) : size.max
+  return { cost: scaled(size, 2 * TEXT_FACTOR), size: { min: 0n, max } }
 }
 
 const joining: Estimate = (operands) => {
   const [items] = operands
   if (items === undefined) return undefined
   const all = times(items.size, items.elementSize())
-  const between = { min: Math.max(items.size.min - 1, 0), max: Math.max(items.size.max - 1, 0) }
+  const between = { min: larger(items.size.min - 1n, 0n), max: larger(items.size.max - 1n, 0n) }
   const size = plus(all, operands.length > 1 ? times(sizeAt(operands, 1), between) : nothing)
   return { cost: scaled(size, TEXT_FACTOR), size }
 }
@@ -361,7 +361,9 @@ const formatting: readonly FunctionPart[] = [
     },
     estimate: (operands) => {
       const size = sizeAt(operands, 0)
-      return { cost: scaled(size, TEXT_FACTOR), size: { min: size.min + 2, max: size.max * 2 + 2 } }
+      // As in kube-apiserver, the addition overflows if the size is unknown.
+      const [min, max] = [size.min + 2n, BigInt.asUintN(64, size.max * 2n + 2n)]
+      return { cost: scaled(size, TEXT_FACTOR), size: { min, max } }
     },
     cost: rewriting.cost,
   },

@@ -25,7 +25,8 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { UNBOUNDED } from '../../../objects/cel/ranges.ts'
+import { roundHalfEven } from '../../../objects/cel/library/format-text.ts'
+import { smaller, UNBOUNDED } from '../../../objects/cel/ranges.ts'
 import type { CelVersion } from '../../../objects/cel/kubernetes.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
@@ -107,7 +108,7 @@ const WORST_COST_MIN = SCHEMA_COST_MAX / 100
 const advice =
   'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared'
 
-type Cost = { readonly path: string; readonly cost: number }
+type Cost = { readonly path: string; readonly cost: bigint }
 
 /** Position of a schema within the schema of the whole object. */
 export type RulePosition = {
@@ -160,7 +161,7 @@ export class RuleChecks {
   readonly faults: FieldFault[] = []
   #faultsCharacters = 0
   #countedFaults = 0
-  #totalCost = 0
+  #totalCost = 0n
   /** The most expensive expressions, in descending order of cost. */
   readonly #worst: Cost[] = []
   readonly #accepted: AcceptedSchemas
@@ -214,13 +215,13 @@ export class RuleChecks {
     const { path, type, count, uncorrelated, slice } = ruled
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this
-    const once = program === undefined ? 0 : (yield* program.estimateCost(type, slice)).max
+    const once = program === undefined ? 0n : (yield* program.estimateCost(type, slice)).max
     // Cap the cost. Otherwise, if several rules have an unbounded cost, the first of them would not
     // be reported.
-    const cost = Math.min(once * count, UNBOUNDED)
+    const cost = smaller(once * BigInt(Math.min(count, 2 ** 64)), UNBOUNDED)
     // As in kube-apiserver, the cost of a message expression counts once, whatever the number of
     // values.
-    const messageCost = message === undefined ? 0 : (yield* message.estimateCost(type, slice)).max
+    const messageCost = message === undefined ? 0n : (yield* message.estimateCost(type, slice)).max
     if (cost > RULE_COST_MAX)
       faults.push(
         forbiddenField(`${path}.rule`, tooCostly('estimated rule cost', cost, RULE_COST_MAX)),
@@ -251,7 +252,7 @@ export class RuleChecks {
     return this.faults.length >= FAULTS_MAX || this.#faultsCharacters > FAULTS_CHARACTERS_MAX
   }
 
-  #addCost(path: string, cost: number): void {
+  #addCost(path: string, cost: bigint): void {
     this.#totalCost += cost
     if (cost < WORST_COST_MIN) return
     const at = this.#worst.findIndex((other) => other.cost < cost)
@@ -273,14 +274,14 @@ export class RuleChecks {
   }
 }
 
-function tooCostly(what: string, cost: number, costMax: number): string {
-  const factor = cost / costMax
+function tooCostly(what: string, cost: bigint, costMax: number): string {
+  const factor = Number(cost) / costMax
   const shown =
     factor > 100
       ? 'more than 100x'
       : factor < 1.5
-        ? `${factor.toFixed(6)}x`
-        : `${factor.toFixed(1)}x`
+        ? `${roundHalfEven(factor, 6)}x`
+        : `${roundHalfEven(factor, 1)}x`
   return `${what} exceeds budget by factor of ${shown} (${advice})`
 }
 

@@ -103,6 +103,6 @@ export class Sample {
     const compiled = compile(expression, this.#environment)
     return 'fault' in compiled
       ? compiled.fault
-      : atOnce((slice) => compiled.program.estimateCost(this.#type, slice)).max
+      : Number(atOnce((slice) => compiled.program.estimateCost(this.#type, slice)).max)
   }
 }
