@@ -515,9 +515,9 @@ class Decoder {
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
     if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
     scanner.skipValue()
-    // For a schema-or-list that is not nested in another such value, return false instead of null.
-    // Thus the validation of CRDs can detect that a value was present.
-    return of === schema && this.#selfReadingDepth === 0 ? false : null
+    // For a schema-or-list, return false instead of null. Thus the validation of CRDs can detect
+    // that a value was present.
+    return of === schema ? false : null
   }
 
   /**

@@ -120,6 +120,16 @@ test('null metadata of an embedded object becomes an empty object', () => {
   })
 })
 
+test('a null label of an embedded object becomes an empty string', () => {
+  const { shape } = wheels({ properties: { inner: embedded } })
+  const inner = { kind: 'Hub', apiVersion: 'v1', metadata: { labels: { a: null, b: 'c' } } }
+  const stored = { ...wheel({ name: 'w' }), spec: { inner } }
+  const { spec } = decodeStored(Buffer.from(JSON.stringify(stored)), shape, 7)
+  assert.deepEqual(JSON.parse(JSON.stringify(spec)), {
+    inner: { ...inner, metadata: { labels: { a: '', b: 'c' } } },
+  })
+})
+
 test('unknown fields are dropped from the defaults of embedded metadata', () => {
   const inner = {
     ...embedded,

@@ -47,17 +47,18 @@ export function coerceEmbedded(
 }
 
 /**
- * Returns why the embedded metadata in a default cannot be decoded. With `isObject`, the default is
- * itself an embedded resource.
+ * Coerces the embedded metadata in a default, or returns why it cannot be decoded. With `isObject`,
+ * the default is itself an embedded resource.
  */
-export function embeddedFault(
-  value: Json,
+export function coerceDefault(
+  given: Json,
   schema: Structural,
   { path, isObject }: { readonly path: string; readonly isObject: boolean },
-): FieldFault | undefined {
+): { readonly value: Json } | { readonly fault: FieldFault } {
   const found: MetadataCheckResult = { unknown: newUnknown(), refusals: [], malformed: 'refused' }
-  coerce(value, schema, { path: '', at: path, found, isObject })
-  return found.refusals[0]
+  const value = coerce(given, schema, { path: '', at: path, found, isObject })
+  const [fault] = found.refusals
+  return fault === undefined ? { value } : { fault }
 }
 
 const newUnknown = (): BoundedTexts => new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
@@ -160,7 +161,12 @@ type StructContext = {
   readonly path: string
 }
 
-/** Decodes the metadata of one object. Null and unknown fields are dropped. */
+type FieldPosition = { readonly goName: string; readonly path: string }
+
+/**
+ * Decodes the metadata of one object. Null and unknown fields are dropped. As in Go, a null in a
+ * list or map becomes the zero value of its type.
+ */
 class MetadataReader {
   fault: string | undefined
   readonly #unknown: BoundedTexts
@@ -189,13 +195,11 @@ class MetadataReader {
     return isSame ? given : read
   }
 
-  #value(
-    value: Json,
-    schema: Schema,
-    place: { readonly goName: string; readonly path: string },
-  ): Json {
+  #value(value: Json, schema: Schema, place: FieldPosition): Json {
     const refuse = (): Json =>
       this.refuse(value, `Go struct field ${place.goName} of type ${schema.goName}`)
+    if (value === null && schema.type === 'struct') return {}
+    if (value === null && schema.type === 'string') return ''
     if (schema.type === 'struct') {
       return isFields(value) ? this.struct(value, { fields: schema.byName, ...place }) : refuse()
     }
@@ -203,18 +207,24 @@ class MetadataReader {
       return Array.isArray(value) ? this.#items(value, schema.of, place) : refuse()
     if (schema.type === 'map') {
       if (!isFields(value)) return refuse()
-      for (const item of Object.values(value)) this.#value(item ?? null, schema.of, place)
-      return value
+      return this.#map(value, schema.of, place)
     }
     if (schema.type === 'any' || schema.type === 'raw') return value
     return typeof value === scalarTypes[schema.type] ? value : refuse()
   }
 
-  #items(
-    items: readonly Json[],
-    of: Schema,
-    place: { readonly goName: string; readonly path: string },
-  ): Json {
+  #map(values: Fields, of: Schema, place: FieldPosition): Json {
+    const read = new JsonMap()
+    let isSame = true
+    for (const [key, value = null] of Object.entries(values)) {
+      const kept = this.#value(value, of, place)
+      if (kept !== value) isSame = false
+      read[key] = kept
+    }
+    return isSame ? values : read
+  }
+
+  #items(items: readonly Json[], of: Schema, place: FieldPosition): Json {
     return mapItems(items, (item, at) =>
       this.#value(item, of, { ...place, path: `${place.path}[${at}]` }),
     )

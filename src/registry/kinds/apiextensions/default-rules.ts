@@ -14,7 +14,7 @@ import { compileRules } from '../../../objects/schema/structural/rules.ts'
 import { checkDefault } from '../../../objects/schema/structural/run-rules.ts'
 import type { Structural } from '../../../objects/schema/structural/structural.ts'
 import { validateValues } from '../../../objects/schema/structural/validate.ts'
-import { embeddedFault } from '../../custom/embedded-metadata.ts'
+import { coerceDefault } from '../../custom/embedded-metadata.ts'
 import { validateEmbedded } from './embedded-resources.ts'
 import { subschemasOf } from './structural-rules.ts'
 
@@ -121,12 +121,12 @@ function* validateDefault(
   const unpruned =
     unknown.length > 0 ? [invalidShown(prefix, goShown(value), 'must not have unknown fields')] : []
   if (slice.isOver()) yield undefined
-  const unreadable = embeddedFault(value, schema, { path: prefix, isObject })
-  const embedded =
-    unreadable === undefined ? validateEmbedded(value, schema, prefix, isObject) : [unreadable]
+  const coerced = coerceDefault(value, schema, { path: prefix, isObject })
+  if ('fault' in coerced) return [...unpruned, coerced.fault]
+  const embedded = validateEmbedded(coerced.value, schema, prefix, isObject)
   return [
     ...unpruned,
-    ...(embedded.length > 0 ? embedded : yield* validateOwn(value, schema, place)),
+    ...(embedded.length > 0 ? embedded : yield* validateOwn(coerced.value, schema, place)),
   ]
 }
 
