@@ -12,6 +12,7 @@ import {
   noSuchOverload,
   type Result,
   Timestamp,
+  typeNameOf,
   type Value,
 } from './values.ts'
 
@@ -28,6 +29,34 @@ export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
       if (result !== noSuchOverload) return result
     }
     return noSuchOverload
+  }
+}
+
+/** Functions whose implementation in kube-apiserver reports wrong arguments without a name. */
+const unnamed: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'contains', '@in', '!_'])
+/** Functions, in addition to operators, that kube-apiserver selects by the first argument alone. */
+const selectedByFirst: ReadonlySet<string> = new Set(['size', 'matches'])
+
+/**
+ * Returns a function with the error message of kube-apiserver for null arguments that it does not
+ * accept. Operators report their name if the first argument is null. Most functions report their
+ * name and the types of all arguments.
+ */
+export function withNamedFault(
+  name: string,
+  count: number,
+  run: FunctionPart['run'],
+): FunctionPart['run'] {
+  if (unnamed.has(name)) return run
+  const isOperator = name.endsWith('_') || selectedByFirst.has(name)
+  return (one, two, three, four, meter) => {
+    const result = run(one, two, three, four, meter)
+    if (result !== noSuchOverload) return result
+    if (isOperator) return one === null ? new CelError(`no such overload: ${name}`) : result
+    const args = [one, two, three, four].slice(0, count)
+    if (!args.includes(null)) return result
+    const types = args.map(typeNameOf)
+    return new CelError(`no such overload: ${name}(${types.join(', ')})`)
   }
 }
 

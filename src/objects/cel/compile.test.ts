@@ -125,3 +125,10 @@ test('a list of a timestamp and null is a list of null', () => {
     /type 'list\(null\)' does not support field selection/,
   )
 })
+
+test('an error about wrong arguments names the function and the types of the arguments', () => {
+  assert.equal(evaluate("dyn(null).indexOf('x')"), 'no such overload: indexOf(null_type, string)')
+  assert.equal(evaluate('dyn(null) + 1'), 'no such overload: _+_')
+  assert.equal(evaluate('1 + dyn(null)'), 'no such overload')
+  assert.equal(evaluate("dyn(null).startsWith('x')"), 'no such overload')
+})

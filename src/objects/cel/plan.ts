@@ -9,7 +9,7 @@
  */
 import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select, StructExpr } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
-import { anyOf, callStep, costOf } from './call.ts'
+import { anyOf, callStep, costOf, withNamedFault } from './call.ts'
 import { comprehensionStep } from './comprehension-step.ts'
 import { IDENT_COST } from './cost.ts'
 import { listStep, mapStep, structStep } from './literal-steps.ts'
@@ -260,7 +260,8 @@ class Planner {
       const value = prepared(null, null, null, null, new Run({}, 0))
       if (!(value instanceof CelError)) return constant(value)
     }
-    const run = prepared ?? overload?.part.run ?? anyOf(reference.fn.parts)
+    const { name, parts: all } = reference.fn
+    const run = prepared ?? withNamedFault(name, args.length, overload?.part.run ?? anyOf(all))
     return {
       step: callStep(stepsOf(args), run, {
         cost: costOf(overload, reference.overloads),
