@@ -31,6 +31,8 @@ export type RuleNode = {
   readonly isUntyped: boolean
   readonly rules: readonly CompiledRule[]
   readonly list: ListKind | undefined
+  /** Whether the values of a map cannot be matched with old values. */
+  readonly isAtomicMap: boolean
   readonly properties: ReadonlyMap<string, RuleNode>
   readonly additional: RuleNode | undefined
   readonly items: RuleNode | undefined
@@ -132,6 +134,7 @@ function* compileNode(
     isUntyped: rules.length > 0 && own === undefined,
     rules: compiled,
     list: readList(schema),
+    isAtomicMap: (schema['x-kubernetes-map-type'] ?? 'granular') !== 'granular',
     properties,
     additional,
     items,

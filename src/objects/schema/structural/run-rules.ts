@@ -143,7 +143,7 @@ function* visit(value: Json, node: RuleNode, place: RuleContext): Turns<void> {
       })
     }
   } else if (isFields(value) && (node.additional !== undefined || node.properties.size > 0)) {
-    const olds = isFields(old) ? old : {}
+    const olds = isFields(old) && !(isStrict && node.isAtomicMap) ? old : {}
     for (const name of Object.keys(value)) {
       const own = node.properties.get(name)
       const nodeBelow = own ?? node.additional

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bestLongestTurnMs } from '../../../../test/support/harness/turns.ts'
+import type { Fields } from '../../../api/object.ts'
 import { inTurns } from '../../../objects/cel/turns.ts'
-import { hasDefaults } from './default-rules.ts'
+import { hasDefaults, validateDefaults } from './default-rules.ts'
 
 const TURN_MS_MAX = 50
 
@@ -33,3 +34,21 @@ for (const keyword of [
     assert.equal(await inTurns((slice) => hasDefaults({ [keyword]: value }, slice)), true)
   })
 }
+
+/** Returns the paths of the errors in the default of a property. */
+const faultsOf = async (given: Fields): Promise<readonly string[]> => {
+  const whole = { type: 'object', properties: { p: given } }
+  const faults = await inTurns((slice) => validateDefaults(whole, 's', { release: 33, slice }))
+  return faults.map(({ path }) => path)
+}
+
+test('rules of a default see no old value inside an atomic map', async () => {
+  const rules = { 'x-kubernetes-validations': [{ rule: 'self != oldSelf' }] }
+  const schema: Fields = {
+    type: 'object',
+    properties: { d: { type: 'string', ...rules } },
+    default: { d: 'x' },
+  }
+  assert.deepEqual(await faultsOf(schema), ['s.properties[p].default.d'])
+  assert.deepEqual(await faultsOf({ ...schema, 'x-kubernetes-map-type': 'atomic' }), [])
+})
