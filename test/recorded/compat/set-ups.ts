@@ -20,6 +20,8 @@ import type { HookAnswer } from './steps.ts'
  */
 export type SetUp = {
   readonly flags: readonly string[]
+  /** Additional flags that releases from a minor version on need. */
+  readonly since?: Readonly<Record<number, readonly string[]>>
   /**
    * Additional flags of kube-apiserver. It becomes ready only when it can watch all kinds that its
    * feature gates enable.

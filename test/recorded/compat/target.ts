@@ -29,6 +29,7 @@ export async function openTarget(
   { server: choice, release }: Pick<Options, 'server' | 'release'>,
   {
     flags,
+    since = {},
     referenceFlags = [],
     keelsonFlags = [],
     manager,
@@ -50,11 +51,15 @@ export async function openTarget(
       : startReference({ ...options, release })
   if (isRestarted) await (await start({ etcdUrl: etcd.clientUrl })).stop()
   const ownFlags = choice.kind === 'reference' ? referenceFlags : keelsonFlags
+  const laterFlags = Object.entries(since).flatMap(([first, more]) =>
+    release >= Number(first) ? more : [],
+  )
+  const allFlags = releaseFlags([...flags, ...laterFlags, ...ownFlags], release)
   const server = stack.use(
     await start({
       etcdUrl: etcd.clientUrl,
       omit,
-      prepare: (dir) => companions.writeFiles(dir, releaseFlags([...flags, ...ownFlags], release)),
+      prepare: (dir) => companions.writeFiles(dir, allFlags),
       args: choice.args,
     }),
   )

@@ -43,6 +43,11 @@ export type ApiServerOptions = {
    * files.
    */
   readonly prepare?: (dir: string) => Promise<readonly string[]>
+  /**
+   * Name under which the program runs, if its file has another name. kube-apiserver uses it as the
+   * manager of the fields that it writes.
+   */
+  readonly argv0?: string
   /** Environment variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>
   /** Port to listen on. If absent, a free port is chosen. A restarted server keeps its port. */
@@ -152,7 +157,7 @@ export class ApiServerProcess implements AsyncDisposable {
 /** Starts `command` with the flags of the recordings and waits until it is ready. */
 export async function startApiServer(
   command: readonly [string, ...string[]],
-  { etcdUrl, args = [], omit = [], prepare, env, port: wantedPort }: ApiServerOptions,
+  { etcdUrl, args = [], omit = [], prepare, argv0, env, port: wantedPort }: ApiServerOptions,
 ): Promise<ApiServerProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-server-'))
   await writeCredentials(dir)
@@ -179,6 +184,7 @@ export async function startApiServer(
     const log = openSync(join(dir, 'log'), 'a')
     const child = spawn(program, [...before, ...usual, ...prepared, ...args], {
       stdio: ['ignore', log, log],
+      argv0,
       env: { ...process.env, ...env },
     })
     closeSync(log) // The child process has its own copy of the file descriptor.

@@ -62,6 +62,8 @@ export class Component implements AsyncDisposable {
     const log = openSync(join(this.#dir, 'log'), 'a')
     const child = spawn(toolPath(this.name), this.#args, {
       stdio: ['ignore', log, log],
+      // The user agent has the name of the program, which is without the release.
+      argv0: this.name.replace(/-1\.\d+$/, ''),
       env: this.#env,
     })
     closeSync(log) // The child process has its own copy of the file descriptor.

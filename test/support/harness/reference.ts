@@ -10,7 +10,10 @@ export const startReference = ({
   release,
   ...options
 }: ApiServerOptions & { readonly release?: number }): Promise<ApiServerProcess> =>
-  startApiServer([toolPath(releaseTool('kube-apiserver', release))], options)
+  startApiServer([toolPath(releaseTool('kube-apiserver', release))], {
+    argv0: 'kube-apiserver',
+    ...options,
+  })
 
 /**
  * Returns the name of a Kubernetes program for test/support/tools/install. The programs of 1.33

@@ -7,5 +7,7 @@ export const setUps: SetUps = {
       '--feature-gates=MutatingAdmissionPolicy=true',
       '--runtime-config=admissionregistration.k8s.io/v1alpha1=true',
     ],
+    // The plugin watches v1beta1, and the server does not become ready without that version.
+    since: { 34: ['--runtime-config=admissionregistration.k8s.io/v1beta1=true'] },
   },
 }
