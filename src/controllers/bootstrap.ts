@@ -90,17 +90,18 @@ export class Bootstrap implements AsyncDisposable {
   }
 
   async #ensureAll(all: readonly RequiredObject[]): Promise<boolean> {
-    const results = await Promise.all(all.map((wanted) => this.#ensure(wanted)))
-    return results.every((isThere) => isThere)
-  }
-
-  async #ensure(wanted: RequiredObject): Promise<boolean> {
     const { signal } = this.#stopping
-    const refused = await create(this.#options.handle, wanted, signal)
-    if (refused === undefined) return true
+    const { handle, log } = this.#options
+    const statuses = await Promise.all(all.map((wanted) => create(handle, wanted, signal)))
+    const failed = all.filter((_, at) => statuses[at] !== undefined)
+    const [first] = failed
+    if (first === undefined) return true
     if (signal.aborted) return false
-    const message = 'failed to create an object that every cluster has; retrying'
-    this.#options.log('warn', message, { collection: wanted.collection, status: refused })
+    log('warn', 'failed to create objects that every cluster has; retrying', {
+      count: failed.length,
+      collection: first.collection,
+      status: statuses.find((status) => status !== undefined),
+    })
     return false
   }
 }

@@ -60,6 +60,8 @@ export type OpenEngineOptions = {
   readonly dial?: Dial | undefined
   /** The SQLite thread, if it is already running. */
   readonly thread?: Worker | undefined
+  /** Called with the reason when the SQLite file becomes unwritable. */
+  readonly onUnwritable?: ((fault: string) => void) | undefined
 }
 
 /** Opens an engine. If this fails, the error message says how to fix the problem. */
@@ -141,10 +143,10 @@ async function refuseHalfImported(client: EtcdClient): Promise<void> {
 async function openFolder(
   folder: string,
   time: Time,
-  { log, thread }: OpenEngineOptions,
+  options: OpenEngineOptions,
 ): Promise<SqliteEngine> {
   try {
-    return await SqliteEngine.open({ folder, time, log, thread })
+    return await SqliteEngine.open({ ...options, folder, time })
   } catch (cause) {
     const why = messageOf(cause)
     const advice = isDiskFull(cause) ? ': free space on its disk' : ''

@@ -488,6 +488,18 @@ test('if no temporary folder can be created, the error names TMPDIR and its fold
   assert.match(stderr, /: set TMPDIR to a writable folder, or choose one with --data-dir\n$/)
 })
 
+test('Ctrl-C stops a server that cannot become ready', async () => {
+  const temporary = await mkdtemp(join(dir, 'never-ready-'))
+  const flags = ['--ephemeral', '--secure-port=0', '--enable-admission-plugins=AlwaysDeny']
+  await using dev = new DevProcess(flags, { TMPDIR: temporary })
+  await until(() => dev.err.includes('; retrying'), 'a failed attempt is logged', 120_000)
+  dev.child.kill('SIGINT')
+  await until(() => dev.child.exitCode !== null, 'the server has stopped')
+  assert.deepEqual([dev.child.exitCode, dev.out], [0, ''], dev.err)
+  const left = (await readdir(temporary)).filter((name) => name.startsWith('keelson-'))
+  assert.deepEqual(left, [])
+})
+
 test('an invalid certificate is reported in one line', async () => {
   await writeFile(join(dir, 'none.pem'), 'none')
   const tls = ['cert', 'private-key'].map((name) => `--tls-${name}-file=${join(dir, 'none.pem')}`)

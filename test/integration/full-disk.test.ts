@@ -35,6 +35,7 @@ const skip = code !== 0 && 'this user cannot mount a disk in a namespace'
 
 const cases = [
   ['the folder of dev', '4k', ['dev', `--data-dir=${disk}/dev`], `${disk}/dev`],
+  ['the new store of dev', '1m', ['dev', `--data-dir=${disk}/dev`], `${disk}/dev`],
   ['the temporary folder of dev', '4k', ['dev', '--ephemeral'], `${disk}/keelson-`],
   [
     'the store of serve',
@@ -58,3 +59,14 @@ for (const [what, size, args, start] of cases)
     assert.ok(told.startsWith(`keelson: ${start}`), told)
     assert.match(told, /^[^\n]*(?:ENOSPC|disk is full)[^\n]*: free space on its disk[^\n]*\n$/)
   })
+
+test('keelson run names a temporary folder on a full disk', { skip }, async () => {
+  const fill = 'head -c 4096 /dev/zero >"$1/file"; shift; exec "$@"'
+  const run = [keelsonProgram, 'run', '--', 'true']
+  const { code, stderr } = await runOnDisk('4k', 'sh', '-c', fill, 'sh', disk, ...run)
+  assert.equal(code, 1, stderr)
+  assert.match(
+    stderr,
+    /^keelson: \S+\/keelson-testing-\S+ cannot be used \(ENOSPC: .*\): free space on its disk, or set TMPDIR to a writable folder\n$/,
+  )
+})

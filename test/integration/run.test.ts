@@ -28,9 +28,13 @@ function environment(name: string): NodeJS.ProcessEnv & { readonly TMPDIR: strin
   return { ...env, TMPDIR: temporary, KUBECTL: toolPath('kubectl') }
 }
 
-function runKeelson(name: string, args: readonly string[]): Promise<Run> {
+function runKeelson(
+  name: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Run> {
   return new Promise((resolve) => {
-    const options = { env: environment(name), timeout: TIMEOUT_MS }
+    const options = { env: { ...environment(name), ...env }, timeout: TIMEOUT_MS }
     execFile(keelsonProgram, ['run', ...args], options, (error, out, err) =>
       resolve({ code: error === null ? 0 : (error.code ?? error.signal ?? ''), out, err }),
     )
@@ -100,6 +104,15 @@ suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
       assert.equal(code, 2, args.join(' '))
       assert.match(err, /for example: keelson run -- go test/)
     }
+  })
+
+  test('if no temporary folder can be created, the error names TMPDIR and its folder', async () => {
+    const { code, err } = await runKeelson('none', inShell('true'), { TMPDIR: '/no/such/folder' })
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      /^keelson: \/no\/such\/folder cannot be used \(ENOENT: .*\): set TMPDIR to a writable folder\n$/,
+    )
   })
 
   test('two runs at the same time have separate servers', async () => {

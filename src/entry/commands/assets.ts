@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { defaultMinor, parseRelease, releasesFor } from '../../api/releases.ts'
@@ -8,6 +6,7 @@ import { messageOf } from '../../lib/errors.ts'
 import { assetsFlags, writeAssets } from '../envtest/assets.ts'
 import { readCommandFlags } from '../../lib/process/command-flags.ts'
 import { printHelp } from '../../lib/process/command-help.ts'
+import { makeTemporaryFolder } from '../../lib/process/files.ts'
 import { type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
 export async function assets(args: readonly string[], parts: CommandContext): Promise<void> {
@@ -47,7 +46,7 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
  * a new temporary folder.
  */
 function ownFolder({ cache, version, ownCommand }: CommandContext, release: number): string {
-  if (cache === undefined) return mkdtempSync(join(tmpdir(), 'keelson-assets-'))
+  if (cache === undefined) return makeTemporaryFolder('keelson-assets-')
   const name = `assets-${version}-${crc32(ownCommand.join(' ')).toString(16)}`
   return join(cache, release === defaultMinor ? name : `${name}-1.${release}`)
 }

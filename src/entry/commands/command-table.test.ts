@@ -37,6 +37,14 @@ test('for an unknown command, a similar command is suggested', () => {
   ])
 })
 
+test('a flag before the command is reported as a flag, with a similar one', () => {
+  assert.deepEqual(linesFor('--versio'), [
+    'unknown flag "--versio": the flags of a command follow its name; keelson --help lists the commands',
+    'did you mean --version?',
+  ])
+  assert.deepEqual(linesFor('--data-dir=x', 'dev').length, 1)
+})
+
 test('the list of commands leaves out commands that only programs run', () => {
   const text = printCommands(commandTable)
   assert.match(text, /^ {2}auth why +Show why/m)

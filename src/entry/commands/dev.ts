@@ -52,6 +52,7 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
       index: runningIndex(parts),
       defaultKubeconfig: defaultKubeconfig(parts.env),
       output,
+      stopping: signals.signal,
     })
     signals.stopWith(async () => {
       await running.stop()
@@ -66,7 +67,8 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
     parts.fail(FAILURE, [why])
   } catch (error) {
     line.end()
-    if (error instanceof UsageError) parts.fail(USAGE_FAULT, error.faults)
+    if (error === signals.signal.reason) signals.stopWith(async () => output.stopped())
+    else if (error instanceof UsageError) parts.fail(USAGE_FAULT, error.faults)
     else parts.fail(FAILURE, [messageOf(error)])
   }
 }

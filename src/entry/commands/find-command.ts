@@ -20,6 +20,7 @@ export function unknownCommand(
   commands: readonly CommandEntry[],
   [word = '', next = '']: readonly string[],
 ): readonly string[] {
+  if (word.startsWith('-')) return unknownFlag(word)
   const names = commands.map(({ name }) => name)
   const ofGroup = names.filter((name) => name.startsWith(`${word} `))
   if (ofGroup.length > 0) {
@@ -32,6 +33,15 @@ export function unknownCommand(
     didYouMean(word, names, toCommandLine)
   return [
     `unknown command ${JSON.stringify(word)}: keelson --help lists the commands`,
+    ...(meant === undefined ? [] : [meant]),
+  ]
+}
+
+/** Returns the lines of the error for a flag before the name of a command. */
+function unknownFlag(flag: string): readonly string[] {
+  const meant = didYouMean(flag, ['--help', '--version'])
+  return [
+    `unknown flag ${JSON.stringify(flag)}: the flags of a command follow its name; keelson --help lists the commands`,
     ...(meant === undefined ? [] : [meant]),
   ]
 }

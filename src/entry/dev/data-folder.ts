@@ -10,7 +10,7 @@ import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createKubeconfig, type Kubeconfig } from '../../api/kubeconfig.ts'
 import { mastersGroup } from '../../api/user.ts'
-import { folderError, readIfThere } from '../../lib/process/files.ts'
+import { orExplain, readIfThere } from '../../lib/process/files.ts'
 import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
 import { type Certificate, createAuthority, issue } from '../../lib/x509/certificates.ts'
 import { fileIn, hasLock, lockFolder, makeFolder } from '../../storage/sqlite/folder-lock.ts'
@@ -43,7 +43,7 @@ const SECRET_MODE = 0o600
  */
 export function openDataFolder(path: string): DataFolder {
   const folder = layout(resolve(path))
-  const others = orExplain(folder, () => {
+  const others = orExplain(folder.path, folderAdvice, () => {
     makeFolder(folder.path)
     return isOurs(folder) ? [] : readdirSync(folder.path).filter((name) => !placeholders.has(name))
   })
@@ -66,7 +66,7 @@ export type FillOptions = {
  * starts could each write half of a key pair.
  */
 export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillOptions): void {
-  orExplain(folder, () => {
+  orExplain(folder.path, folderAdvice, () => {
     // Exclude the folder from Git, because keys and databases do not belong in a repository.
     writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
     const authority = keepCertificate(join(folder.path, 'ca'), () =>
@@ -89,17 +89,8 @@ export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillO
   })
 }
 
-/**
- * Runs code that fails if the folder is not writable or its disk is full. In this case, throws an
- * error with an explanation.
- */
-export function orExplain<T>(folder: DataFolder, use: () => T): T {
-  try {
-    return use()
-  } catch (cause) {
-    throw folderError(folder.path, cause, 'choose a writable folder with --data-dir')
-  }
-}
+/** Advice for an error in the data folder. */
+export const folderAdvice = 'choose a writable folder with --data-dir'
 
 /**
  * Files that exist only to keep an empty folder in a repository, or that macOS creates in any
@@ -173,7 +164,7 @@ export function writeKubeconfig(
   const authority = readCertificate(join(folder.path, 'ca'))
   if (authority === undefined)
     throw new Error(`${folder.caCertificate} was removed during the start: start again`)
-  return orExplain(folder, () => {
+  return orExplain(folder.path, folderAdvice, () => {
     const admin = keepCertificate(
       join(folder.path, 'admin'),
       () =>

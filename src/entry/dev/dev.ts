@@ -2,8 +2,7 @@
  * `keelson dev` runs a control plane. It opens the embedded store, starts etcd, or uses an etcd
  * that is already running. Then it creates certificates and a kubeconfig, and starts the server.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, rmSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import type { Kubeconfig } from '../../api/kubeconfig.ts'
 import type { Handler } from '../../api/request.ts'
@@ -11,9 +10,10 @@ import { authenticatedGroup, mastersGroup, type User } from '../../api/user.ts'
 import { parseControllers } from '../../config/controllers.ts'
 import { checkArgs, type Config } from '../../config/config.ts'
 import { systemClock } from '../../lib/time/clock.ts'
+import { orAborted } from '../../lib/concurrency/or-aborted.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { hostPort } from '../../lib/net/hosts.ts'
-import { folderError } from '../../lib/process/files.ts'
+import { folderError, makeTemporaryFolder } from '../../lib/process/files.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { systemTimers } from '../../lib/time/timers.ts'
 import type { Verbosity } from '../../lib/telemetry/verbosity.ts'
@@ -26,6 +26,7 @@ import { type OpenedEngine, openEngine, openMemory } from '../../storage/open-en
 import {
   type DataFolder,
   fillDataFolder,
+  folderAdvice,
   forgetObjects,
   hasEtcdData,
   openDataFolder,
@@ -64,6 +65,8 @@ export type DevOptions = {
   /** The kubeconfig file that kubectl reads by default. */
   readonly defaultKubeconfig: string
   readonly output: DevOutput
+  /** Aborted when the user stops the command. The start then ends early. */
+  readonly stopping: AbortSignal
 }
 
 export type Dev = {
@@ -84,9 +87,9 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   if (own.apply !== undefined && !existsSync(own.apply))
     throw new UsageError([`--apply=${own.apply} does not exist: name a folder with manifests`])
   // Check all flags before anything starts. For this check, the kind of store does not matter.
-  const store = own.hasServers ? [] : ['--store=memory']
+  const anyStore = own.hasServers ? [] : ['--store=memory']
   const { config: checked, warnings } = check(
-    [...serveDefaults(own), ...store, ...own.rest],
+    [...serveDefaults(own), ...anyStore, ...own.rest],
     options,
   )
   const { bindAddress } = checked.network
@@ -98,9 +101,9 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   const startsEtcd = objects === 'etcd'
   const isOwnStore = objects === 'sqlite'
   // The store opens in its own thread while this thread continues.
-  const opening = isOwnStore ? openStore(folder, checked, options) : undefined
+  const store = isOwnStore ? openStore(folder, checked, options) : undefined
   if (!isOwnStore) void options.storeThread?.terminate()
-  if (opening !== undefined) stack.defer(() => endStore(opening))
+  if (store !== undefined) stack.defer(() => endStore(store.opening))
   fillDataFolder(folder, { bindAddress, nowMs: options.nowMs })
   if (startsEtcd) stack.defer(() => forgetEtcd(folder))
   const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, options)) : undefined
@@ -113,7 +116,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
     ...own.rest,
   ]
   const preferred = own.port ?? preferredPort(folder.portFile)
-  const start = { flags, own, folder, opening, bindAddress, options }
+  const start = { flags, own, folder, opening: store?.opening, bindAddress, options }
   const { server, handle } = await startOnFreePort(start)
   stack.use(server)
   const port = Number(new URL(server.url).port)
@@ -131,8 +134,9 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
       options.index,
     ),
   )
-  // Report the address only when the server is ready.
-  await server.bootstrapped
+  const failed = whenFailed(server, etcd)
+  const failures = store === undefined ? [failed] : [failed, store.failed]
+  await untilReady(server, failures, options.stopping)
   options.output.ready({
     release: checked.release,
     url,
@@ -147,7 +151,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   })
   if (own.apply !== undefined) stack.use(await followFolder(own.apply, handle, options))
   const all = stack.move()
-  return { stop: () => all.disposeAsync(), failed: whenFailed(server, etcd) }
+  return { stop: () => all.disposeAsync(), failed }
 }
 
 /** Resolves to the reason when etcd or a component of the server has failed. */
@@ -157,6 +161,19 @@ function whenFailed(server: Server, etcd: EtcdChild | undefined): Promise<string
     .then(() => 'etcd exited unexpectedly: see etcd.log in the data folder')
   const serverFailed = server.failed.then(messageOf)
   return etcdEnded === undefined ? serverFailed : Promise.race([etcdEnded, serverFailed])
+}
+
+/**
+ * Resolves when the server is ready. Rejects if a part of it fails before that, or if the user
+ * stops the command.
+ */
+async function untilReady(
+  server: Server,
+  failures: readonly Promise<string>[],
+  stopping: AbortSignal,
+): Promise<void> {
+  const why = await orAborted(Promise.race([server.bootstrapped, ...failures]), stopping)
+  if (why !== undefined) throw new Error(why)
 }
 
 /** The user of the kubeconfig in the data folder. */
@@ -188,7 +205,8 @@ async function openFolder(
   options: DevOptions,
   stack: AsyncDisposableStack,
 ): Promise<DataFolder> {
-  const path = own.dataDir ?? makeTemporary(options.temporary)
+  const advice = 'set TMPDIR to a writable folder, or choose one with --data-dir'
+  const path = own.dataDir ?? makeTemporaryFolder('keelson-', { parent: options.temporary, advice })
   if (own.dataDir === undefined) stack.defer(() => rmSync(path, { recursive: true, force: true }))
   const folder = openDataFolder(path)
   stack.use(await claimFolder(folder))
@@ -196,28 +214,31 @@ async function openFolder(
   return folder
 }
 
-function makeTemporary(parent: string): string {
-  try {
-    return mkdtempSync(join(parent, 'keelson-'))
-  } catch (cause) {
-    const advice = 'set TMPDIR to a writable folder, or choose one with --data-dir'
-    throw folderError(parent, cause, advice)
-  }
+type OpeningStore = {
+  readonly opening: Promise<OpenedEngine>
+  /** Resolves to the reason when the store becomes unwritable. */
+  readonly failed: Promise<string>
 }
 
 /** Starts to open the store. Errors are handled where the result is awaited. */
 function openStore(
-  { store }: DataFolder,
+  folder: DataFolder,
   { storage: { compactionMs } }: Config,
   options: DevOptions,
-): Promise<OpenedEngine> {
-  const environment = { clock: systemClock, log: options.log, thread: options.storeThread }
+): OpeningStore {
+  const { promise: failed, resolve } = Promise.withResolvers<string>()
   const opening = openEngine(
-    { store: { kind: 'sqlite', folder: store }, compactionMs },
-    environment,
+    { store: { kind: 'sqlite', folder: folder.store }, compactionMs },
+    {
+      clock: systemClock,
+      log: options.log,
+      thread: options.storeThread,
+      onUnwritable: (fault) =>
+        resolve(folderError(folder.path, new Error(fault), folderAdvice).message),
+    },
   )
   opening.catch(() => undefined)
-  return opening
+  return { opening, failed }
 }
 
 /**

@@ -7,9 +7,9 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { platform } from '../../lib/platform/current-platform.ts'
-import { readIfThere } from '../../lib/process/files.ts'
+import { orExplain, readIfThere } from '../../lib/process/files.ts'
 import { lockFolder } from '../../storage/sqlite/folder-lock.ts'
-import { type DataFolder, orExplain } from './data-folder.ts'
+import { type DataFolder, folderAdvice } from './data-folder.ts'
 
 const STOP_MS_MAX = 10_000
 const POLL_MS = 20
@@ -21,7 +21,7 @@ export async function claimFolder(folder: DataFolder): Promise<Disposable> {
     owned.use(lockFolder(folder.path))
   } catch (cause) {
     if (!String(cause).includes('is in use by')) {
-      orExplain(folder, () => {
+      orExplain(folder.path, folderAdvice, () => {
         throw cause
       })
     }

@@ -2,12 +2,12 @@
  * A Kubernetes API server in the process of a test. It stores everything in memory, needs no
  * installation, and leaves nothing behind.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKubeconfig, type Kubeconfig } from '../../api/kubeconfig.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Config } from '../../config/config.ts'
+import { makeTemporaryFolder, orExplain, temporaryAdvice } from '../../lib/process/files.ts'
 import { type Log, silent } from '../../lib/telemetry/log.ts'
 import { Restores } from '../../lib/concurrency/restores.ts'
 import type { Certificate } from '../../lib/x509/certificates.ts'
@@ -208,9 +208,10 @@ export class Cluster implements AsyncDisposable {
    * cluster stops.
    */
   kubeconfigFile(): string {
-    this.#folder ??= mkdtempSync(join(tmpdir(), 'keelson-testing-'))
+    this.#folder ??= makeTemporaryFolder('keelson-testing-')
     const path = join(this.#folder, 'kubeconfig')
-    writeFileSync(path, JSON.stringify(this.kubeconfig, undefined, 2), { mode: 0o600 })
+    const text = JSON.stringify(this.kubeconfig, undefined, 2)
+    orExplain(this.#folder, temporaryAdvice, () => writeFileSync(path, text, { mode: 0o600 }))
     return path
   }
 

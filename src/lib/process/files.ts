@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { mkdirSync, mkdtempSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../errors.ts'
 
 /**
@@ -59,6 +60,29 @@ export function readIfThere(path: string): string | undefined {
 export function folderError(folder: string, cause: unknown, advice: string): Error {
   const space = isDiskFull(cause) ? 'free space on its disk, or ' : ''
   return new Error(`${folder} cannot be used (${messageOf(cause)}): ${space}${advice}`, { cause })
+}
+
+/**
+ * Creates a temporary folder whose name begins with the prefix. If this fails, the error says how
+ * to choose another parent folder.
+ */
+export function makeTemporaryFolder(
+  prefix: string,
+  { parent = tmpdir(), advice = temporaryAdvice } = {},
+): string {
+  return orExplain(parent, advice, () => mkdtempSync(join(parent, prefix)))
+}
+
+/** Advice for an error in a temporary folder. */
+export const temporaryAdvice = 'set TMPDIR to a writable folder'
+
+/** Runs code that uses a folder. If this fails, throws an error as `folderError` describes. */
+export function orExplain<T>(folder: string, advice: string, use: () => T): T {
+  try {
+    return use()
+  } catch (cause) {
+    throw folderError(folder, cause, advice)
+  }
 }
 
 /** Whether an error means that a disk or a quota is full. SQLite reports this without a code. */

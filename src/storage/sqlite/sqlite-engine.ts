@@ -71,6 +71,8 @@ export type SqliteOptions = {
   readonly log?: Log
   /** The SQLite thread, if it is already running. */
   readonly thread?: Worker | undefined
+  /** Called with the reason when the file becomes unwritable. */
+  readonly onUnwritable?: ((fault: string) => void) | undefined
 }
 
 /** A call without its ID, which is assigned when the call is sent. */
@@ -94,6 +96,7 @@ type SqliteEngineOptions = {
   readonly time: Time
   readonly log: Log
   readonly lock: Disposable
+  readonly onUnwritable: ((fault: string) => void) | undefined
 }
 
 export class SqliteEngine implements Engine, AsyncDisposable {
@@ -133,14 +136,15 @@ export class SqliteEngine implements Engine, AsyncDisposable {
    * this.
    */
   static async open(options: SqliteOptions): Promise<SqliteEngine> {
-    const { folder, isDurable = true, time = systemTime, log = () => undefined, thread } = options
+    const { folder, isDurable = true, time = systemTime, log = () => undefined } = options
+    const { thread, onUnwritable } = options
     makeFolder(folder)
     using stack = new DisposableStack()
     const lock = stack.use(lockFolder(folder))
     makeFile(fileIn(folder))
     const started = await startThread({ file: fileIn(folder), isDurable }, thread)
     stack.move()
-    return new SqliteEngine(started, { folder, isDurable, time, log, lock })
+    return new SqliteEngine(started, { folder, isDurable, time, log, lock, onUnwritable })
   }
 
   private constructor(started: StartedThread, options: SqliteEngineOptions) {
@@ -462,9 +466,10 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     if (message.kind === 'log') this.#reportLog(message)
     if (message.kind !== 'health') return
     const { fault } = message
-    const { log, folder } = this.#options
-    if (fault === undefined) log('info', 'the store is writable again')
-    else log('error', 'the store is not writable; reads continue', { error: fault, folder })
+    const { log, folder, onUnwritable } = this.#options
+    if (fault === undefined) return log('info', 'the store is writable again')
+    log('error', 'the store is not writable; reads continue', { error: fault, folder })
+    onUnwritable?.(fault)
   }
 
   #reportLog({ bytes }: LogLength): void {
