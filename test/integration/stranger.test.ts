@@ -21,7 +21,7 @@ import {
 } from '../support/harness/packed.ts'
 import { until } from '../support/harness/until.ts'
 
-const PACKED_BYTES_MAX = 3 << 20
+const PACKED_BYTES_MAX = 3_000_000
 const COMMAND_MS_MAX = 120_000
 const run = promisify(execFile)
 
@@ -62,6 +62,38 @@ test('the package contains all required files and no others', () => {
     (name) => !name.startsWith('.'),
   )
   assert.deepEqual(installed, ['keelson'])
+})
+
+test('links in the README of the package lead to files of the release', () => {
+  const root = join(import.meta.dirname, '..', '..')
+  const manifest: { readonly version: string } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  )
+  const readme = readFileSync(join(folder, 'node_modules', 'keelson', 'README.md'), 'utf8')
+  const links = [...readme.matchAll(/\]\(([^)]*)\)/g)].map(([, link = '']) => link)
+  const targets = links.flatMap((link) => {
+    const file =
+      /^https:\/\/(?:github\.com\/keelson\/keelson\/blob|raw\.githubusercontent\.com\/keelson\/keelson)\/v([^/]+)\/([^#]+)(?:#.*)?$/.exec(
+        link,
+      )
+    if (file === null) {
+      assert.match(link, /^https:\/\/github\.com\/keelson\/keelson$/)
+      return []
+    }
+    assert.equal(file[1], manifest.version, link)
+    return file[2] ?? []
+  })
+  assert.ok(targets.includes('docs/start.md') || targets.includes('docs/dev.md'), links.join('\n'))
+  assert.deepEqual(
+    targets.filter((target) => !existsSync(join(root, target))),
+    [],
+  )
+  assert.match(readme, /\]\(https:\/\/raw\.githubusercontent\.com\/\S+\/docs\/pictures\/dev\.svg\)/)
+  // npm has restored the README of the checkout.
+  assert.equal(
+    readFileSync(join(folder, '..', 'checkout', 'README.md'), 'utf8'),
+    readFileSync(join(root, 'README.md'), 'utf8'),
+  )
 })
 
 test('the package contains the licenses of third-party code', () => {
