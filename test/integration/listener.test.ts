@@ -279,6 +279,40 @@ describe('the listener handles certificates of clients and its own certificate',
     assert.equal(same.size, 3, 'one object for each connection')
   })
 
+  test('the key exchange groups also apply to named and renewed certificates', async () => {
+    const named = createSelfSigned('named', ['named.example.com'], Date.now())
+    await using listener = new Listener({
+      handler: async () => text('ok'),
+      tls: {
+        ...certificate,
+        tlsCurves: 'P-256',
+        namedCertificates: [{ ...named, names: ['named.example.com'] }],
+      },
+      log: () => undefined,
+    })
+    await listener.listen(0, '127.0.0.1')
+    const isAccepted = async (ecdhCurve: string, servername: string): Promise<boolean> => {
+      const { port } = listener
+      const options = { host: '127.0.0.1', rejectUnauthorized: false }
+      const socket = connectTls({ ...options, port, ecdhCurve, servername })
+      const isSecure = await once(socket, 'secureConnect').then(
+        () => true,
+        () => false,
+      )
+      socket.destroy()
+      return isSecure
+    }
+    const results = async (): Promise<boolean[]> => [
+      await isAccepted('P-256', 'other.example.com'),
+      await isAccepted('X25519', 'other.example.com'),
+      await isAccepted('P-256', 'named.example.com'),
+      await isAccepted('X25519', 'named.example.com'),
+    ]
+    assert.deepEqual(await results(), [true, false, true, false])
+    listener.setCertificate(createSelfSigned('renewed', ['127.0.0.1'], Date.now()))
+    assert.deepEqual(await results(), [true, false, true, false])
+  })
+
   test('a renewed certificate is used for new connections, but a broken one is not', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'keelson-listener-'))
     await using server = await start(async () => text('ok'))

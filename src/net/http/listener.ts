@@ -159,8 +159,9 @@ export class Listener implements AsyncDisposable {
       clientCaPem,
       tlsMinVersion = 'TLSv1.2',
       tlsCiphers,
+      tlsCurves,
     } = options.tls
-    this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion, tlsCiphers }
+    this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion, tlsCiphers, tlsCurves }
     this.#named = options.tls.namedCertificates ?? []
     this.#contextFor = contextsByName(this.#named, this.#tls)
     this.#tcp = createTcpServer({
