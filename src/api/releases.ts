@@ -6,6 +6,9 @@ export const servedMinors: readonly number[] = [33]
 /** Releases that can be served only with an environment variable, because they are incomplete. */
 const unfinishedMinors: readonly number[] = [34, 35, 36, 37]
 
+/** All releases whose catalogue Keelson has, in ascending order. */
+export const knownMinors: readonly number[] = [...servedMinors, ...unfinishedMinors]
+
 /** The environment variable that makes unfinished releases available, for contributors. */
 const UNFINISHED = 'KEELSON_UNFINISHED_RELEASES'
 
@@ -41,8 +44,7 @@ export const gitVersionOf = (release: number): string =>
 /** Returns the releases that can be chosen in a process with these environment variables. */
 export const releasesFor = (
   env: Readonly<Record<string, string | undefined>>,
-): readonly number[] =>
-  env[UNFINISHED] === '1' ? [...servedMinors, ...unfinishedMinors] : servedMinors
+): readonly number[] => (env[UNFINISHED] === '1' ? knownMinors : servedMinors)
 
 const namesOf = (minors: readonly number[]): string[] => [
   ...minors.map((minor) => `1.${minor}`),

@@ -12,7 +12,7 @@ import type { HealthCheck } from '../../request/discovery/health.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Metrics } from '../../lib/telemetry/metrics.ts'
 import { sleep, type Time } from '../../lib/time/timers.ts'
-import { defaultMinor } from '../../api/releases.ts'
+import { knownMinors } from '../../api/releases.ts'
 import { resourcesOf } from '../../registry/read-resources.ts'
 import { addReloadMetrics } from '../reload-metrics.ts'
 import {
@@ -200,11 +200,12 @@ async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined>
 /**
  * Returns a function that finds the resource that is stored in a folder (a key prefix relative to
  * the root prefix). The Events of both API groups are stored in one folder. For this folder, the
- * function returns the resource of the core group.
+ * function returns the resource of the core group. The function knows the resources of all releases,
+ * because a rewrite of a database does not know the release of its servers.
  */
 function storedResources(): (folder: string) => StoredResource | undefined {
   const byFolder = new Map<string, StoredResource>()
-  for (const { group, plural } of resourcesOf(defaultMinor)) {
+  for (const { group, plural } of knownMinors.flatMap(resourcesOf)) {
     const folder = resourcePrefix({ group, plural, isCustom: false })
     if (!byFolder.has(folder)) byFolder.set(folder, { group, resource: plural })
   }
