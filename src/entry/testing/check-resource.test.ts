@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { defaultMinor } from '../../api/releases.ts'
 import { checkResource } from './check-resource.ts'
 
 const added = {
@@ -22,7 +23,7 @@ suite('a resource that the server does not have is rejected', () => {
     ['configmaps/status', 'configmaps has no subresource status; it has none'],
   ] as const)
     test(resource, () => {
-      assert.throws(() => checkResource(resource, added), {
+      assert.throws(() => checkResource(resource, added, defaultMinor), {
         name: 'RangeError',
         message: `match.resource: ${advice}`,
       })
@@ -42,11 +43,17 @@ test('built-in and custom resources, their subresources and patterns are accepte
     'teas/status',
     'tokenreviews',
   ])
-    checkResource(resource, added)
+    checkResource(resource, added, defaultMinor)
+})
+
+test('the resources are those of the release of the cluster', () => {
+  checkResource('workloads', added, 37)
+  assert.throws(() => checkResource('workloads', added, 33), /no resource workloads/)
 })
 
 test('resources of aggregated API servers are accepted', () => {
   const aggregated = { ...added, apiServices: ['v1.apps', 'v1beta1.metrics.k8s.io'] }
-  for (const resource of ['pods.metrics.k8s.io', 'flunders']) checkResource(resource, aggregated)
-  assert.throws(() => checkResource('pods.example.org', aggregated), /no resource/)
+  for (const resource of ['pods.metrics.k8s.io', 'flunders'])
+    checkResource(resource, aggregated, defaultMinor)
+  assert.throws(() => checkResource('pods.example.org', aggregated, defaultMinor), /no resource/)
 })

@@ -1,5 +1,4 @@
 /** Checks that the resource of a fault exists. Otherwise the fault would never apply. */
-import { defaultMinor } from '../../api/releases.ts'
 import { type ResourceRow, resourcesOf } from '../../registry/read-resources.ts'
 import { didYouMean } from '../../lib/text/suggest.ts'
 
@@ -11,11 +10,14 @@ export type AddedResources = {
   readonly apiServices: readonly string[]
 }
 
-/** Throws a RangeError with advice if no resource matches, as for `podz` or `pods/statsu`. */
-export function checkResource(wanted: string, added: AddedResources): void {
+/**
+ * Throws a RangeError with advice if a cluster of a release has no matching resource, as for `podz`
+ * or `pods/statsu`.
+ */
+export function checkResource(wanted: string, added: AddedResources, release: number): void {
   const [named = '', ofObject] = wanted.split('/', 2)
   if (named === '*') return
-  const rows = resourcesOf(defaultMinor)
+  const rows = resourcesOf(release)
   const found = rows.filter(({ plural, group }) => [plural, `${plural}.${group}`].includes(named))
   if (found.length === 0) {
     if (isCustom(named, added) || isAggregated(named, added, rows)) return

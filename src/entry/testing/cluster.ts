@@ -174,6 +174,7 @@ export class Cluster implements AsyncDisposable {
       root: rootOf(config.storage.prefix),
     })
     this.faults = new Faults({
+      release: config.release,
       addedResources: () => this.#addedResources(),
       freeze: () => this.#freeze(),
       onRefused: (...refused) => this.#history.refuse(...refused),

@@ -27,6 +27,8 @@ import type { RefusedResponse } from './refusals.ts'
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
 
 export type FaultsOptions = {
+  /** The minor version of the Kubernetes release that the cluster is. */
+  readonly release: number
   /** Returns the resources that are not built in. */
   readonly addedResources: () => AddedResources
   /**
@@ -113,7 +115,8 @@ export class Faults {
   on(match: FaultMatch, effect: FaultEffect): Fault {
     checkMatch(match)
     checkEffect(effect, match)
-    if (match.resource !== undefined) checkResource(match.resource, this.#options.addedResources())
+    const { release, addedResources } = this.#options
+    if (match.resource !== undefined) checkResource(match.resource, addedResources(), release)
     const frozen = 'staleRead' in effect ? this.#options.freeze() : undefined
     const fault = new Fault(match, effect, { frozen, remove: (one) => this.#remove(one) })
     this.#set.add(fault)
