@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { invalidShown, required, tooMany } from '../api/field-fault.ts'
+import { parts } from '../lib/scheduling/parts.ts'
 import { faultsOfRelease } from './release-faults.ts'
 
 const faults = [
@@ -24,4 +25,20 @@ test('since 1.34, values are shown as JSON, and texts do not repeat the field', 
       'Too many: 2: must have at most 1 item',
     ],
   )
+})
+
+test('many errors are adapted in parts', () => {
+  let ticks = 0
+  const many = Array.from({ length: 1_000 }, (_, at) => invalidShown(`spec[${at}]`, '"a"', 'bad'))
+  const slices = { begin: () => undefined, isOver: true }
+  const steps = parts(() => faultsOfRelease(many, 34), slices)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) {
+      assert.equal(value.length, many.length)
+      break
+    }
+    ticks++
+  }
+  assert.ok(ticks > 50, `the work had only ${ticks} parts`)
 })

@@ -7,13 +7,14 @@
  */
 import type { FieldFault } from '../api/field-fault.ts'
 import { goToJson } from '../api/go-json.ts'
+import { mapEach } from '../lib/scheduling/parts.ts'
 
 /** The first release that shows invalid values as JSON, and has the shorter texts. */
 const SHORT_TEXTS_SINCE = 34
 
 /** Returns the errors as a release reports them. */
 export function faultsOfRelease(faults: FieldFault[], release: number): FieldFault[] {
-  return release < SHORT_TEXTS_SINCE ? faults : faults.map(adapted)
+  return release < SHORT_TEXTS_SINCE ? faults : mapEach('errors of a release', faults, adapted)
 }
 
 function adapted(fault: FieldFault): FieldFault {
