@@ -30,8 +30,8 @@ function runOnDisk(size: string, program: string, ...args: readonly string[]): P
   )
 }
 
-const { code } = await runOnDisk('4k', 'true')
-const skip = code !== 0 && 'this user cannot mount a disk in a namespace'
+const mounted = await runOnDisk('4k', 'true')
+const skip = mounted.code !== 0 && 'this user cannot mount a disk in a namespace'
 
 const cases = [
   ['the folder of dev', '4k', ['dev', `--data-dir=${disk}/dev`], `${disk}/dev`],
