@@ -4,10 +4,11 @@ import type { Handler } from '../api/request.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { Bootstrap } from './bootstrap.ts'
 
+const handle: Handler = async () => ({ status: 500, headers: {}, body: Buffer.alloc(0) })
+
 test('an attempt that fails for many objects is reported in one line', async () => {
   const lines: unknown[] = []
   const log: Log = (...line) => lines.push(line)
-  const handle: Handler = async () => ({ status: 500, headers: {}, body: Buffer.alloc(0) })
   const first = ['a', 'b', 'c'].map((name) => ({
     collection: '/api/v1/namespaces',
     object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
