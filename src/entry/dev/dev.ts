@@ -99,11 +99,10 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   const folder = await openFolder(own, options, stack)
   const objects = objectsOf(own, folder)
   const startsEtcd = objects === 'etcd'
-  const isOwnStore = objects === 'sqlite'
   // The store opens in its own thread while this thread continues.
-  const store = isOwnStore ? openStore(folder, checked, options) : undefined
-  if (!isOwnStore) void options.storeThread?.terminate()
-  if (store !== undefined) stack.defer(() => endStore(store.opening))
+  const store = objects === 'sqlite' ? openStore(folder, checked, options) : undefined
+  if (store === undefined) void options.storeThread?.terminate()
+  else stack.defer(() => endStore(store.opening))
   fillDataFolder(folder, { bindAddress, nowMs: options.nowMs })
   if (startsEtcd) stack.defer(() => forgetEtcd(folder))
   const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, options)) : undefined
