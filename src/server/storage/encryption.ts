@@ -200,8 +200,8 @@ async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined>
 /**
  * Returns a function that finds the resource that is stored in a folder (a key prefix relative to
  * the root prefix). The Events of both API groups are stored in one folder. For this folder, the
- * function returns the resource of the core group. The function knows the resources of all releases,
- * because a rewrite of a database does not know the release of its servers.
+ * function returns the resource of the core group. The function knows the resources of all
+ * releases, because a rewrite of a database does not know the release of its servers.
  */
 function storedResources(): (folder: string) => StoredResource | undefined {
   const byFolder = new Map<string, StoredResource>()
