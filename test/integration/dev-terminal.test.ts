@@ -30,11 +30,9 @@ class DevTerminal extends PseudoTerminal {
 
   constructor(flags: readonly string[], { name, env = {} }: DevTerminalOptions) {
     const folder = join(dir, name)
-    const { NO_COLOR: _, FORCE_COLOR: __, ...inherited } = process.env
-    const own = { XDG_CACHE_HOME: join(dir, 'cache'), TERM: 'xterm-256color' }
-    super([keelsonProgram, 'dev', `--data-dir=${folder}`, ...flags], {
-      env: { ...inherited, ...own, ...env },
-    })
+    // Other variables, such as CI, can change whether Node uses colors.
+    const own = { PATH: process.env['PATH'], HOME: dir, TERM: 'xterm-256color' }
+    super([keelsonProgram, 'dev', `--data-dir=${folder}`, ...flags], { env: { ...own, ...env } })
     this.folder = folder
   }
 
