@@ -108,7 +108,7 @@ test('the package contains the licenses of third-party code', () => {
 test('the package contains a manual page for each command, and completions for each shell', async () => {
   const program = join(folder, 'node_modules', 'keelson', 'bin', 'keelson')
   const { stdout } = await run('node', [program, 'help'], { env, timeout: COMMAND_MS_MAX })
-  const commands = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)*) {2}/gm)].map(
+  const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]*(?: [a-z-]+)*) {2}/gm)].map(
     ([, name = '']) => name,
   )
   const pages = commands.map((name) => `dist/man/keelson-${name.replaceAll(' ', '-')}.1`)
