@@ -28,7 +28,7 @@ import { versions } from './catalogue/versions.ts'
 
 /**
  * The generated files, and the versions of the API group that each file contains. Versions that no
- * path serves are in unserved.ts.
+ * URL path serves are in unserved.ts.
  */
 const files: Readonly<Record<string, readonly string[]>> = {
   meta: ['v1'],
@@ -58,7 +58,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
   storagemigration: ['v1', 'v1alpha1', 'v1beta1'],
 }
 
-/** The oldest release of the catalogue. */
+/** The oldest release whose types are generated. */
 const oldest = defaultMinor
 
 const { values: options } = parseArgs({
@@ -91,7 +91,10 @@ if (options.check) {
 } else for (const [file, text] of stale) writeFileSync(join(out, file), text)
 console.log(`catalogue: ${stale.length} files ${options.check ? 'differ' : 'written'}`)
 
-/** Returns the part of a file that is compared: all of it, or the lines of the default release. */
+/**
+ * Returns the text to compare. With `--check`, and without `--all`, only the lines of the default
+ * release are compared.
+ */
 function compared(text: string): string {
   return isPartial ? linesOfRelease(text, defaultMinor).replaceAll(/\n+/g, '\n') : text
 }
@@ -153,7 +156,10 @@ function resourcesText(): string {
   return mergeReleases(blocks, newest).flatMap(blockLines).join('\n')
 }
 
-/** Returns the fields with `gate=` that no longer exist, because their gates would be lost. */
+/**
+ * Returns an error for each field that has a handwritten `gate=`, but no longer exists in
+ * Kubernetes. Generating the files would lose the `gate=` of such a field.
+ */
 function lostGates(): readonly string[] {
   const fields = new Set(
     releases.flatMap(({ facts }) =>

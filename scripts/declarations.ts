@@ -1,8 +1,8 @@
 /**
- * Creates the type declarations of `keelson/testing`: one file, in which members and types that
- * users cannot see are left out. TypeScript 7 emits the declarations without `@internal` members.
- * dts-bundle-generator then combines those that the exports use. dts-bundle-generator brings its
- * own TypeScript 5.9, because TypeScript 7 has no stable API.
+ * Creates the type declarations of `keelson/testing` as one file, without the members and types
+ * that users cannot see. First, TypeScript 7 emits the declarations without `@internal` members.
+ * Then dts-bundle-generator combines the declarations that the exports use. dts-bundle-generator
+ * brings its own TypeScript 5.9, because TypeScript 7 has no stable API.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

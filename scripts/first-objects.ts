@@ -33,7 +33,8 @@ export async function settled(cluster: Cluster): Promise<void> {
     const found = (await Promise.all(answers)).map(({ body: { rules } }) =>
       (rules ?? []).map((rule) => JSON.stringify(rule)),
     )
-    // Each of these roles includes the rules of the next one, which are appended to its own rules.
+    // Checks that the rules of each role include those of the next role in the list. A controller
+    // appends them.
     return found.every(
       (rules, at) =>
         rules.length > 0 && found[at + 1]?.every((rule) => rules.includes(rule)) !== false,

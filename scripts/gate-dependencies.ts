@@ -41,7 +41,10 @@ if (isStale && options.check) process.exitCode = 1
 else if (isStale) writeFileSync(file, text)
 console.log(`gate-dependencies: ${lines.length} rows, ${isStale ? 'changed' : 'current'}`)
 
-/** Returns the dependencies of a release as texts, by gate. Go names of gates are their names. */
+/**
+ * Returns the gates on which each gate of a release depends. Takes the names of Go constants as the
+ * names of gates, because both are the same.
+ */
 function readDependencies(
   release: number,
   version?: string,

@@ -24,7 +24,7 @@ if (isStale && !options.check) writeFileSync(file, text)
 console.log(
   `gates: the table ${isStale ? (options.check ? 'differs' : 'is written') : 'is current'}`,
 )
-// The checks import the table, so it must be written first.
+// Import the checks only now, because they import the table that was written above.
 const { gateFaults, listFaults } = await import('./catalogue/gates.ts')
 const faults = releases.flatMap(({ minor, gates, folder }) => [
   ...gateFaults(minor, gates),

@@ -39,8 +39,8 @@ function licenceFaults(): string[] {
 }
 
 /**
- * Whether an SPDX expression without exceptions is accepted: one operand of each OR, and all
- * operands of each AND, must be accepted.
+ * Whether an SPDX license expression is accepted. At least one operand of OR must be accepted, and
+ * all operands of AND. Does not support the operator WITH.
  */
 function isTaken(license: string, taken: ReadonlySet<string>): boolean {
   const plain = license.replaceAll(/[()]/g, '')

@@ -1,10 +1,10 @@
 /**
- * Compares src/access/rbac/bootstrap-policy.ts with the roles and bindings of each release, which
- * the published source of Kubernetes lists: with the default feature gates, and the roles of users
- * also with all gates of stage ALPHA and BETA. Run by hand, because it downloads the modules of all
- * releases.
+ * Compares src/access/rbac/bootstrap-policy.ts with the default roles and bindings that the source
+ * of each Kubernetes release lists. All of them are compared with the default feature gates. The
+ * roles of users are also compared with all ALPHA and BETA gates enabled. Run by hand, because it
+ * downloads the modules of all releases.
  *
- *   node scripts/roles.ts     prints differences; exits with 1 if there are any
+ *    node scripts/roles.ts prints differences; exits with 1 if there are any
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ for (const [release, version] of versions.filter(([minor]) => minor >= defaultMi
 console.log(`roles: ${differences} objects differ`)
 if (differences > 0) process.exitCode = 1
 
-/** Returns the gates of a release if AllAlpha and AllBeta are on. */
+/** Returns the state of all feature gates of a release when AllAlpha and AllBeta are enabled. */
 function allGatesOf(release: number): Gates {
   const { states } = gatesOf(release)
   return {

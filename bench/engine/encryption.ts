@@ -71,8 +71,8 @@ async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]>
     await using writer = new PlainCache([etcd.clientUrl], { transformer: written.transformer })
     await inParallel(SECRETS, (at) => writer.store.create(keyOf(at), encode(`s-${at}`, value)))
   }
-  // The reader has its own transformer, and therefore its own seed for data encryption keys, as a
-  // second server would.
+  // The reader simulates a second server, so it gets its own transformer, with its own seed for
+  // data encryption keys.
   using read = await transformerOf(config)
   await using reader = new PlainCache([etcd.clientUrl], { transformer: read.transformer })
   await reader.cache.start()

@@ -67,8 +67,8 @@ export async function benchFeed({ seconds }: { readonly seconds: number }): Prom
 }
 
 /**
- * Waits until the cached resource has reached a revision. Repeats the read, because a single read
- * gives up after 3 s.
+ * Waits until the cache has received the events up to this revision. Repeats the read, because each
+ * read waits for the revision for only 3 s.
  */
 async function reach(reader: Reader, revision: number): Promise<void> {
   for (;;) {

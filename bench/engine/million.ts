@@ -20,7 +20,7 @@ import { residentMiB } from '../server/process-usage.ts'
 const VALUE_BYTES = 1_024
 const COMMIT_OBJECTS = 2_000
 const QUOTA_BYTES = 8 * 2 ** 30
-/** Wait after a start, long enough for the server to finish its startup work. */
+/** Wait after each start of the server, long enough for its startup work to finish. */
 const SETTLED_MS = 5_000
 const PAGE_ROWS = 500
 
@@ -59,7 +59,8 @@ function fill(file: string): void {
 }
 
 /**
- * Lists everything in one call, then in pages, while one writer measures how long its writes take.
+ * Lists all objects in one call, then in pages. Meanwhile, one writer measures how long its writes
+ * take.
  */
 async function listWhileWriting(folder: string): Promise<void> {
   await using engine = await SqliteEngine.open({ folder })

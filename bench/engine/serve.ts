@@ -118,7 +118,10 @@ async function load(
   return { cpuUs: cpu.user + cpu.system, writes: (writes / all) * took, seconds: took }
 }
 
-/** Does the same work as a connection, except for writing to the socket. */
+/**
+ * Reads all events of the watcher, as a connection does, but only counts their bytes instead of
+ * writing them to a socket.
+ */
 function drain(watcher: Watcher, tally: { deliveries: number; bytes: number }): void {
   const pull = (): void => {
     for (let events = watcher.take(); events.length > 0; events = watcher.take()) {

@@ -1,6 +1,6 @@
 /**
- * Compares writes and reads of the storage engines: `node bench/engine/stores.ts`. The engines take
- * turns, so that a slow minute affects all of them.
+ * Compares writes and reads of the storage engines: `node bench/engine/stores.ts`. The engines
+ * alternate, so that a temporary slowdown of the machine affects all of them.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

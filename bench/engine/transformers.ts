@@ -1,6 +1,6 @@
 /**
- * A transformer that encrypts Secrets with one provider, configured as in a server and including
- * metrics.
+ * Creates a transformer that encrypts Secrets with one provider. It has the configuration and the
+ * metrics that it would have in a server.
  */
 import { silent } from '../../src/lib/telemetry/log.ts'
 import { Metrics } from '../../src/lib/telemetry/metrics.ts'

@@ -12,7 +12,7 @@ export type Figure = {
   readonly pair?: { readonly keelson: number; readonly reference: number; readonly unit: string }
 }
 
-/** A stored run: `--json` writes it, `--plot` draws it. */
+/** A run that `--json` writes to a file and from which `--plot` draws a picture. */
 export type KeptRun = {
   /** The date in UTC. */
   readonly date: string

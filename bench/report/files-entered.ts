@@ -20,7 +20,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Call, type Client, clients, startTestServer } from '../../test/integration/support.ts'
 
-/** Number of runs of each request. They are compared, and the last one is counted. */
+/**
+ * Number of times that each request is sent after the breakpoints are set. Functions that ran each
+ * time are counted, in the order of the last run.
+ */
 const RUNS = 3
 /** Number of requests of each kind that are sent before functions get their breakpoints. */
 const WARM_UPS = 3
@@ -71,11 +74,11 @@ const requests = Object.fromEntries(
 
 type Entry = { readonly file: string; readonly name: string }
 
-/** Functions in the order in which they were entered. */
+/** All calls of functions with a breakpoint, in their order. */
 const entered: Entry[] = []
 /**
- * Marks work that was triggered by data from a client's socket. Writes of the server's own
- * controllers are not marked.
+ * This context is set while the server processes data from a client's socket. It is not set while
+ * the server's own controllers work.
  */
 const isOfClient = new AsyncLocalStorage<true>()
 
@@ -94,9 +97,9 @@ session.connect()
 const marked = new Set<string>()
 
 /**
- * Sets a breakpoint in each function that has run since coverage was last taken, except for
- * functions that do not count. The condition of the breakpoint records the file and evaluates to
- * false.
+ * Sets a breakpoint in each function that has run since this function last read V8's code coverage.
+ * Functions of files that do not count get none. The condition of each breakpoint calls a function
+ * that records the file, and is always false, so that execution never pauses.
  */
 async function markFunctions(): Promise<void> {
   const { result } = await session.post('Profiler.takePreciseCoverage')
@@ -113,7 +116,7 @@ async function markFunctions(): Promise<void> {
     }
     for (const { functionName, ranges } of functions) {
       const [range] = ranges
-      // In the coverage, the module itself is a function without a name.
+      // V8's code coverage lists the top-level code of a module as a function without a name.
       if (
         range === undefined ||
         range.count === 0 ||
@@ -191,13 +194,15 @@ const reconnect = async (): Promise<void> => {
   await send(client, { path: `${configMaps}/a` })
 }
 for (const request of Object.values(requests)) await runOnce(request)
-// Functions that ran only while the server was starting get no breakpoint.
+// Discard the coverage of the server's start, so that functions that ran only then get no
+// breakpoint.
 await session.post('Profiler.takePreciseCoverage')
 await reconnect()
 for (const request of Object.values(requests))
   for (let run = 0; run < WARM_UPS; run++) await runOnce(request)
 await markFunctions()
-// A connection is recognized as a client's only if it was accepted after the breakpoints were set.
+// Open a new connection. The breakpoints recognize the work of a client only on connections that
+// were accepted after the breakpoints were set.
 await reconnect()
 for (const request of Object.values(requests)) await runOnce(request)
 

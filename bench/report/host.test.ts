@@ -11,7 +11,8 @@ test('disturbanceOf subtracts the CPU time of our own processes from that of all
   const before = { all: 1000, busy: 100, stolen: 0 }
   const after = { all: 1200, busy: 250, stolen: 4 }
   assert.deepEqual(disturbanceOf(before, after, 1.3), { stolen: 0.02, others: 0.1 })
-  // Ticks are coarser than the CPU time of our own processes, so their difference can be negative.
+  // The ticks in /proc/stat are coarser than the measured CPU time of our own processes. The
+  // difference would be negative here, so 0 is returned.
   assert.deepEqual(disturbanceOf(before, after, 1.6), { stolen: 0.02, others: 0 })
 })
 

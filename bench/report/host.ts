@@ -22,14 +22,14 @@ const TICKS_PER_SECOND = 100
 export type HostTicks = { readonly all: number; readonly busy: number; readonly stolen: number }
 
 /**
- * Shares of the CPU time of all processors, from 0 to 1: the share that the host took, and the
- * share that processes other than ours used.
+ * Shares of the CPU time of all processors, from 0 to 1: `stolen` is steal time, and `others` is
+ * the share that processes other than ours used.
  */
 export type Disturbance = { readonly stolen: number; readonly others: number }
 
 /**
- * Returns a function that reports the share of CPU time that the host took since this call, from 0
- * to 1. Returns 0 on systems that do not report this time.
+ * Returns a function that reports the share of steal time in all CPU time since this call, from 0
+ * to 1. Systems that do not report steal time have a share of 0.
  */
 export function watchHost(): () => number {
   const began = ticks()
@@ -40,8 +40,9 @@ export function watchHost(): () => number {
 }
 
 /**
- * Returns a function that reports the share of CPU time that other processes and the host have used
- * since this call. `ourSeconds` is the CPU time that our own processes have used so far.
+ * Returns a function that reports the share of steal time since this call, and the share of CPU
+ * time that other processes have used. `ourSeconds` returns the CPU time that our own processes
+ * have used so far.
  */
 export function watchOthers(ourSeconds: () => number): () => Disturbance {
   const [began, oursBefore] = [ticks(), ourSeconds()]
@@ -54,15 +55,15 @@ export function disturbanceOf(
   ourSeconds: number,
 ): Disturbance {
   const all = after.all - before.all
-  // If no ticks are reported, the machine counts as undisturbed.
+  // On a system without /proc/stat, all counters are 0. The measurement then counts as undisturbed.
   if (!(all > 0)) return { stolen: 0, others: 0 }
   const busy = after.busy - before.busy - ourSeconds * TICKS_PER_SECOND
   return { stolen: (after.stolen - before.stolen) / all, others: Math.max(0, busy / all) }
 }
 
 /**
- * Repeats the measurement while the host takes more than `stolenMax`, up to `tries` times. Returns
- * the least disturbed run, regardless of its result.
+ * Repeats the measurement while the share of steal time exceeds `stolenMax`, up to `tries` times.
+ * Returns the run with the least steal time, even if its result is worse than that of others.
  */
 export async function calmest<Result extends { readonly stolen: number }>(
   measure: () => Promise<Result>,

@@ -8,9 +8,9 @@ import type { Figure, KeptRun } from './figure.ts'
 const root = join(import.meta.dirname, '..', '..')
 
 /**
- * Writes a run to a file. `program` is the command without its arguments, which are taken from this
- * process. `option` and its value, which is the name of the file, are left out of the recorded
- * arguments.
+ * Writes the figures of a run to a file, with the command that produced them. `program` is the
+ * beginning of the command, and the arguments of this process are its end. The argument `option`,
+ * which names the file, is left out.
  */
 export function writeRun(
   file: string,

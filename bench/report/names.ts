@@ -1,9 +1,9 @@
 /**
  * Finds two kinds of suspicious exports in src/: names that two files export, and functions,
- * constants and classes that no other file of src/ imports. Tables that exist once for each kind
- * (`rules`, `typeDefaults`) are not counted.
+ * constants and classes that no other file of src/ imports. The names `rules` and `typeDefaults`
+ * are ignored, because many files export a table of this name.
  *
- *   node bench/report/names.ts [--list]
+ *    node bench/report/names.ts [--list]
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'

@@ -31,9 +31,12 @@ import { prepare, type Workload } from './workloads.ts'
 const WARM_UPS = 3
 /** Number of rounds of every load per run. Each run starts new processes. */
 const ROUNDS_PER_RUN = 6
-/** Maximum number of rounds per load and run that replace disturbed rounds. */
+/**
+ * Maximum number of additional rounds per load and run. They replace rounds in which other
+ * processes or the host of the virtual machine used too much CPU time.
+ */
 const REPEATS_PER_RUN = 6
-/** Pause between two turns, in which connections can close. */
+/** Pause between two turns, so that the connections of the first turn can close. */
 const PAUSE_MS = 200
 
 export const againstLoads: readonly string[] = [

@@ -62,7 +62,7 @@ export type KeptConnections = {
 
 /**
  * Runs slices over persistent connections. The client runs in Node and takes as much CPU time as
- * the server, so the server often waits for it.
+ * the server, so the server is often idle.
  */
 export function overKept(
   target: Target,
@@ -116,8 +116,8 @@ export function atFullLoad(
 
 export type Difference = Interval & {
   /**
-   * Median of the measured values of the load that is expected to cost more. `lighter` is the
-   * median of the other load.
+   * Median of the measured values of the load that was passed first, which should cost more.
+   * `lighter` is the median of the second load.
    */
   readonly heavier: number
   readonly lighter: number

@@ -37,8 +37,8 @@ type Size = {
    */
   readonly seconds: number
   /**
-   * Time before the measurement. In this time, connections open, and priority levels borrow and
-   * lend seats for one period.
+   * Time between the start of the bully and the measurement. In this time, all connections are
+   * opened, and flow control adjusts once how many seats the priority levels lend to each other.
    */
   readonly settleSeconds: number
   readonly restSeconds: number
@@ -62,7 +62,7 @@ const quick: Size = { ...full, largeObjects: 30, seconds: 10, settleSeconds: 5, 
 const LARGE_BYTES = 1_000_000
 const SLOW_BYTES_PER_SECOND = 200_000
 const BETWEEN_MS = 25
-/** Maximum share of CPU time that the host may take in a valid measurement. */
+/** Maximum share of steal time in a valid measurement. */
 const STOLEN_MAX = 0.03
 const TRIES = 4
 
@@ -100,11 +100,14 @@ type Report = {
   readonly isAlive: boolean
   /**
    * Share of time for which the server's main thread ran while the bully was active. `kept` is the
-   * share of time for which the thread waited for a CPU that other threads used.
+   * share of time for which this thread was ready to run, but waited for a CPU.
    */
   readonly busy: number
   readonly kept: number
-  /** Share of CPU time that the host stole: the larger of the shares with and without the bully. */
+  /**
+   * Share of steal time in all CPU time. Of the measurements with and without the bully, the larger
+   * share counts.
+   */
   readonly stolen: number
   readonly note: string
 }
@@ -312,7 +315,10 @@ async function goodFaith(
   return { times: { get, create, lease }, failed }
 }
 
-/** Starts the bully immediately. It runs until `end` is called. */
+/**
+ * Starts the bully. Its loads end after a fixed time, but its slow reader must be stopped with
+ * `end`.
+ */
 function bully(
   target: Target,
   directory: string,
@@ -339,7 +345,7 @@ function bully(
   return { end: () => slow(), ended: floods }
 }
 
-/** Starts to read slowly, and returns a function that stops the reader. */
+/** Starts a client that slowly reads a large list. Returns a function that stops this client. */
 function readSlowly({ server, token = '' }: Target): () => void {
   const session = connect(server, { rejectUnauthorized: false })
   session.on('error', () => undefined)

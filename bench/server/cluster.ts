@@ -36,13 +36,14 @@ const RUNNING_MAX_MS = 15 * 60_000
  */
 const CALM_MS = 10_000
 /**
- * Duration of a node lease, as a kubelet sets it. Leases are renewed after a quarter of this time.
+ * Duration of a node's Lease, as kubelets set it. Each Lease is renewed whenever a quarter of its
+ * duration has passed.
  */
 const LEASE_SECONDS = 40
 /**
- * Duration of the idle measurement. kwok renews the leases of all nodes in a burst, so the duration
- * is several whole rounds of renewals. CPU time is also reported per write, because a burst at the
- * beginning or end can fall outside of the measurement.
+ * Duration of the idle measurement, in which each Lease is renewed six times. kwok renews the
+ * Leases of all nodes in a burst, and a burst at the beginning or end can fall outside of the
+ * measurement. Therefore CPU time is also reported per write.
  */
 const REST_MS = 6 * (LEASE_SECONDS / 4) * 1000
 
@@ -73,7 +74,7 @@ type Rest = {
   /** Number of requests, from the server's own metrics. A watch is counted when it ends. */
   readonly requests: number
   readonly cpuMillisPerRequest: number
-  /** The most frequent requests, with their numbers. */
+  /** The most frequent kinds of requests, and how often each was sent. */
   readonly most: string
 }
 
@@ -364,7 +365,7 @@ function figuresOf(run: Run): Figure[] {
   ]
 }
 
-/** Maximum for each figure, as a fraction of kube-apiserver's value. */
+/** Maximum of each figure, in the order of `figuresOf`, as a share of kube-apiserver's figure. */
 const targets: readonly number[] = [1, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1]
 
 function compare(ours: Run, theirs: Run): Figure[] {

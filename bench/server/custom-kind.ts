@@ -111,7 +111,10 @@ const specRules = [
   rule('quantity(self.storage.size).isGreaterThan(quantity("1Gi"))'),
 ]
 
-/** The last two rules apply to a field that never changes and to the whole object. */
+/**
+ * Schema of the custom kind. The rules above apply to `spec`. Two more rules are defined here: one
+ * for a field that never changes, and one for the whole object.
+ */
 const schema: Schema = fields(
   {
     spec: fields(

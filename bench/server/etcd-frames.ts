@@ -1,4 +1,4 @@
-/** The subset of etcd's protocol that is needed to load bare etcd: two requests as gRPC frames. */
+/** Encodes put and range requests as gRPC messages, so that h2load can send them to etcd. */
 
 export const putRequest = (key: string, value: string): Buffer =>
   Buffer.concat([field(1, key), field(2, value)])

@@ -88,7 +88,9 @@ const off = {
   'flow control': '--enable-priority-and-fairness=false',
 } as const
 
-/** Name of the second server with everything disabled. */
+/**
+ * Name of the second server with everything disabled. Its difference from the first one is noise.
+ */
 const SAME = 'again nothing'
 
 type Feature = { readonly name: string; readonly flags: readonly string[] }
@@ -142,7 +144,8 @@ function featuresIn(dir: string, endpoint: string): readonly Feature[] {
 }
 
 async function prepare(targets: readonly Target[]): Promise<void> {
-  // The last server has RBAC enabled, and its administrator is allowed to create bindings.
+  // All servers share one etcd, so the objects are created through one of them. The last server has
+  // RBAC enabled, and the user of `admin-token` may create bindings there.
   const last = targets.at(-1)
   if (last === undefined) return
   using admin = new Http2Client({ ...last, token: 'admin-token' })

@@ -20,8 +20,8 @@ const fewPods = { namespace: 'bench-few', count: 100, nodes: 100 }
 const LISTS = 1000
 const LARGE_LISTS = 300
 /**
- * Factor by which the number of lists is reduced if a server without an index would scan all
- * 150,000 Pods.
+ * The number of lists is divided by this factor if a server without an index would scan all 150,000
+ * Pods.
  */
 const LARGE_FEWER = 6
 /** Number of concurrent clients. Each waits for a response before it sends the next request. */
@@ -43,8 +43,8 @@ type List = {
   /** Sends one request for each page. */
   readonly isPaged?: boolean
   /**
-   * Factor by which the number of lists is reduced, because a server may scan all Pods for each
-   * page.
+   * If present, the number of lists is divided by this factor, because a server may scan all Pods
+   * for each page.
    */
   readonly fewer?: number
   /** Whether kube-apiserver scans all Pods because it has no index for this list. */

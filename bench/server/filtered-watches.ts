@@ -15,13 +15,14 @@ import type { Workload, WorkloadOptions } from './workloads.ts'
 const pods = { namespace: 'bench-watched', count: 8000, nodes: 5000 }
 const CHANGES_PER_SECOND = 2000
 /**
- * Share of the Pods that change while watches are open. Each of these Pods changes once per run.
+ * Share of the Pods that are changed while watches are open. Each of these Pods is changed once.
+ * The remaining Pods are changed while no watch is open.
  */
 const WATCHED_SHARE = 3 / 4
-/** Number of streams per connection, which is the default limit of servers. */
+/** Number of watches per connection. By default, servers allow this number of streams. */
 const WATCHES_PER_CONNECTION = 100
 const LANES = 16
-/** Wait for the last events to arrive. */
+/** Wait after the last change, so that the last events arrive. */
 const SETTLE_MS = 1000
 
 type Watches = {
@@ -94,8 +95,8 @@ async function measure(
 }
 
 /**
- * Changes Pods with a single client, because each further client would also begin with the first
- * Pod.
+ * Changes each Pod once, with a single client of h2load. Several clients would each change the
+ * first Pods, because every client of h2load starts at the beginning of the list of URLs.
  */
 function changePods(target: Target, uri: readonly string[], directory: string): Promise<Figures> {
   const status = {

@@ -14,7 +14,7 @@ import { portOf } from '../../test/support/harness/port-of.ts'
  */
 const SESSION_MEGABYTES_MAX = 1000
 
-/** `caBundle` is Base64-encoded. */
+/** The port of the server, and the Base64-encoded CA certificate with which clients verify it. */
 export type ServerAddress = { readonly port: number; readonly caBundle: string }
 
 export type Answer = (request: Http2ServerRequest, reply: Http2ServerResponse) => void
@@ -47,7 +47,10 @@ export class ForkedServer implements AsyncDisposable {
   }
 }
 
-/** `hosts` are the names for which the server's certificate is issued. */
+/**
+ * Starts the server in the forked process, and sends its address to the parent process. The
+ * server's certificate is issued for the host names `hosts`.
+ */
 export async function serveForked(hosts: readonly string[], answer: Answer): Promise<void> {
   const authority = new Authority('bench')
   const { certificatePem: cert, keyPem: key } = authority.issue({ usage: ['server'], hosts })

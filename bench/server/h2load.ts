@@ -42,7 +42,10 @@ export type Figures = {
   readonly note?: string
 }
 
-/** `directory` is the folder for the lists, bodies and logs that h2load reads and writes. */
+/**
+ * Runs h2load once. h2load reads URLs and request bodies from files in `directory`, and writes its
+ * log there.
+ */
 export async function h2load(target: Target, load: Load, directory: string): Promise<Figures> {
   const log = join(directory, `log-${randomUUID()}`)
   const cpuBefore = cpuSeconds(target.pid)
@@ -99,8 +102,8 @@ function argumentsOf(
 }
 
 /**
- * Resolves to the output even if h2load exits with an error, because a single failed request causes
- * one.
+ * Resolves to the output of h2load even if h2load exits with an error. A single failed request is
+ * enough for this exit code.
  */
 function run(args: readonly string[], timeout: number): Promise<string> {
   return new Promise((resolve, reject) => {

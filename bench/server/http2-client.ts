@@ -63,8 +63,8 @@ export class Http2Client implements Disposable {
   }
 
   /**
-   * Resolves when the response starts, and passes each chunk of the body to `onData`. The watch
-   * ends when the connection is closed.
+   * Opens a watch. Resolves when the response headers arrive. Passes each chunk of the body to
+   * `onData` until the connection is closed.
    */
   watch(sent: SentRequest, onData: (piece: Buffer) => void): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -21,7 +21,7 @@ const path = podsPath(filteredPods.namespace)
 const listPath = `${path}?resourceVersion=0`
 const streaming =
   'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
-/** Annotation of the bookmark that ends the initial objects. */
+/** Annotation of the bookmark that follows the last initial object of a streaming list. */
 const END = 'k8s.io/initial-events-end'
 
 type Start = {
@@ -119,7 +119,10 @@ function measureLists(target: Target, { listed, count, directory }: Lists): Prom
   return h2load(target, load, directory)
 }
 
-/** Kills the old server, because a graceful shutdown is not part of the measurement. */
+/**
+ * Restarts the server before each informer. The old server is killed, because a graceful shutdown
+ * is not part of the measurement.
+ */
 async function measureRestart(
   target: Target,
   start: (client: Http2Client) => Promise<number>,

@@ -39,7 +39,7 @@ const WARM_UPS = 2
 const PAUSE_MS = 300
 
 export type BenchOptions = {
-  /** The servers. All others are compared with the first one. */
+  /** The servers to compare. The first one is the baseline for all others. */
   readonly targets: readonly Target[]
   readonly etcd?: Target | undefined
   /** Names of loads. If empty, all loads run. */

@@ -33,8 +33,8 @@ const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
 const nodes = '/api/v1/nodes'
 
 /**
- * Watches of the components of a cluster. The simulator of the nodes watches nodes and leases in
- * JSON, the node lifecycle controller watches both in protobuf, and the scheduler watches nodes.
+ * The watches that the components of a cluster open. kwok watches nodes and Leases in JSON, the
+ * node lifecycle controller watches both in protobuf, and the scheduler watches nodes.
  */
 const watches = [
   { path: nodes, accept: 'application/json' },

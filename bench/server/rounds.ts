@@ -6,14 +6,14 @@ import type { Disturbance } from '../report/host.ts'
 import { type Interval, medianInterval } from '../report/interval.ts'
 
 /**
- * A run of a load on one server: CPU time per request in µs, and the share of CPU time that the
- * host and other processes took.
+ * A run of a load on one server: CPU time per request in µs, the share of steal time, and the share
+ * of CPU time that other processes used.
  */
 export type Turn = Disturbance & { readonly cpuMicros: number }
 
 /**
- * One turn of each of the two servers: CPU time per request in µs, and the shares of CPU time that
- * the host and other processes took.
+ * One turn of each of the two servers: their CPU times per request in µs, and the larger of their
+ * shares of steal time (`stolen`) and of the CPU time of other processes (`others`).
  */
 export type Round = {
   readonly before: number
@@ -45,8 +45,8 @@ export function roundOf({ before, after }: Readonly<Record<'before' | 'after', T
 }
 
 /**
- * Returns the given number of rounds: the undisturbed rounds and, if there are too few, the least
- * disturbed ones.
+ * Returns `count` rounds. Disturbed rounds are included only if there are too few others, beginning
+ * with the least disturbed.
  */
 export function roundsThatCount(rounds: readonly Round[], count: number): readonly Round[] {
   return rounds.toSorted((one, other) => disturbanceOf(one) - disturbanceOf(other)).slice(0, count)
@@ -57,8 +57,8 @@ const disturbanceOf = ({ stolen, others, isDisturbed }: Round): number =>
 
 export type Judgement = Interval & {
   /**
-   * Ratio above which the result is a regression: more than 3 % worse, and by more than the spread
-   * of the rounds.
+   * Ratio above which the result is a regression: 1 plus the larger of 0.03 and the distance from
+   * the median to its lower confidence bound.
    */
   readonly below: number
 }

@@ -31,7 +31,10 @@ const KIB_PER_MIB = 1024
 const NAMESPACE = 'sizing'
 const smallPath = '/api/v1/namespaces/default'
 
-/** Requests before a measurement, after which the heap for new objects has its full size. */
+/**
+ * Number of requests that are sent before memory is measured. They are enough for V8 to enlarge its
+ * heap for new objects to its full size.
+ */
 const WARM_UP_REQUESTS = 20_000
 
 type SizingOptions = { readonly program: string; readonly etcdUrl: string }
@@ -120,7 +123,8 @@ async function benchObjects({ program, etcdUrl }: SizingOptions): Promise<Figure
   for (let at = 0; at < OBJECTS; at += AT_ONCE)
     await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => put(at + index)))
   return await withServer(start, etcdUrl, async (server) => {
-    // The server caches a resource with this many objects when it starts.
+    // At its start, the server reads all objects of this resource into its cache, because there are
+    // this many.
     const cached = await settled(server)
     const path = `/api/v1/namespaces/${NAMESPACE}/podtemplates`
     using client = new Http2Client(targetOf('keelson', server, etcdUrl))
@@ -147,7 +151,7 @@ async function withServer<T>(
   return await measure(server)
 }
 
-/** Returns an object as a server stores it, of a kind that no server reads before clients do. */
+/** Returns a PodTemplate as a server stores it. No component of the server reads PodTemplates. */
 function podTemplate(at: number): { readonly key: Buffer; readonly value: Buffer } {
   const name = `object-${at}`
   const uid = `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`

@@ -23,7 +23,7 @@ const POLL_MS = 2
 const MEBIBYTE_KIB = 1024
 
 /**
- * A start is repeated if the host took more than this share of the CPU time until the server was
+ * A start is repeated if steal time was more than this share of the CPU time until the server was
  * ready.
  */
 export const CALM = { stolenMax: 0.02, tries: 4 }
@@ -60,7 +60,8 @@ export async function benchStart({ runs }: { readonly runs: number }): Promise<r
     const executable = join(dir, 'executable')
     await buildBinary(executable)
     figures.push({ name: 'executable', value: statSync(executable).size / 1e6, unit: 'MB' })
-    // The executable contains a code cache, so it runs with an empty cache folder.
+    // The executable contains its code cache. An empty cache folder ensures that no other cache is
+    // used.
     figures.push(...(await measureCase(executable, join(dir, 'empty'), executableCase, runs)))
     return figures
   } finally {
@@ -108,7 +109,8 @@ async function measureCase(
   runs: number,
 ): Promise<Figure[]> {
   const { name, args, answeredMsMax, readyMsMax, idleMegabytesMax } = one
-  // The first start has no compile cache from an earlier one.
+  // The first start is measured separately, because it must compile all code and write the compile
+  // cache. Later starts use that cache.
   const first = await measureStart(program, args, dir)
   const all: Start[] = []
   for (let run = 0; run < runs; run++)

@@ -76,7 +76,10 @@ async function measureRates(
   return { figures, beganMs }
 }
 
-/** Sets environment variables of this process, which the server inherits. */
+/**
+ * Starts a server that loads loop-probe.js, which measures its event loop. The server inherits the
+ * environment variables that this function sets for the process.
+ */
 async function startProbed(
   program: string,
   store: Store,

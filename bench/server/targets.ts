@@ -1,4 +1,7 @@
-/** Servers under load, each with the process whose CPU time and memory are measured. */
+/**
+ * The servers that a benchmark sends requests to. If the process ID of a server is known, its CPU
+ * time and memory are measured.
+ */
 import type { ApiServerProcess } from '../../test/support/harness/api-server.ts'
 
 export type Target = {

@@ -115,7 +115,10 @@ export async function prepare(
   await h2load(target, { uri, amount: { requests: missing }, headers: json, body }, directory)
 }
 
-/** Maximum wait until a definition is served, which is a little later than it is accepted. */
+/**
+ * Maximum wait until a new custom kind is served. Servers accept a CustomResourceDefinition before
+ * they serve its kind.
+ */
 const SERVED_WITHIN_MS = 10_000
 const SERVED_POLL_MS = 50
 
@@ -164,7 +167,10 @@ type WorkloadContext = {
    * object.
    */
   readonly newValue: () => string
-  /** Paths of the objects that are changed. `some` contains those that are also read. */
+  /**
+   * `each` contains the paths of the objects that a load changes, and `some` the paths of those
+   * that it also reads.
+   */
   readonly each: readonly string[]
   readonly some: readonly string[]
 }
@@ -404,12 +410,13 @@ const WATCHERS = 200
 const WATCH_SECONDS = 12
 const WRITE_SECONDS = 10
 /**
- * Wait before the writes begin, so that all watches have started. The watches last longer than this
- * wait and the writes together.
+ * Wait before the writes begin, in which all watches start. WATCH_SECONDS exceeds the sum of this
+ * wait and WRITE_SECONDS.
  */
 const WATCH_START_MS = 1500
 /**
- * Approximate size of an event on the wire, to convert megabytes to numbers of delivered events.
+ * Approximate size in bytes of a watch event in the response. Dividing the received bytes by this
+ * size gives the number of events.
  */
 const EVENT_BYTES = 1400
 

@@ -57,7 +57,7 @@ export type GateStage = {
   readonly stage: string
   readonly default: boolean
   readonly locked?: true
-  /** Version that all servers must have for this stage to apply. */
+  /** Version that all servers of a cluster must have before a gate enters this stage. */
   readonly minCompatibility?: string
 }
 

@@ -40,7 +40,7 @@ function rangesOf(histories: ReadonlyMap<number, History>): readonly Range[] {
   return ranges
 }
 
-/** Whether two histories give the same state in each version that a release can emulate. */
+/** Whether a gate has the same state in both histories, in each version up to `release`. */
 function isSameUntil(release: number, one: History, other: History): boolean {
   for (let minor = oldestMinor; minor <= release; minor++)
     if (stagesAt(one, minor) !== stagesAt(other, minor)) return false
@@ -56,7 +56,7 @@ const stagesAt = (history: History, minor: number): string => {
     .join()
 }
 
-/** Leaves out stages that ended before the oldest version that can be emulated. */
+/** Returns a row of the table. Leaves out stages that ended before the oldest supported version. */
 function rowText(name: string, { first, last, history }: Range): string {
   const begin = history.findLastIndex(({ since }) => minorOf(since) <= oldestMinor)
   const stages = history.slice(Math.max(begin, 0)).map(stageText)

@@ -18,7 +18,10 @@ export function gateFaults(minor: number, gates: readonly GateFacts[]): readonly
   return differences(minor, published, ownGates(minor))
 }
 
-/** Possible paths of the list of all gates in the source of k8s.io/kubernetes. 1.31 has no list. */
+/**
+ * Possible paths of the list of all gates in the source of k8s.io/kubernetes. Release 1.31 does not
+ * contain such a list.
+ */
 const lists = [
   'test/compatibility_lifecycle/reference/versioned_feature_list.yaml',
   'test/featuregates_linter/test_data/versioned_feature_list.yaml',
@@ -31,9 +34,9 @@ const constantNames: Readonly<Record<string, string>> = {
 }
 
 /**
- * Compares the table with the list of gates in the source of a release. Returns one line for each
- * difference. Gates that the list lacks are not differences, because it contains neither the gates
- * of client-go nor gates without a history.
+ * Compares our table of gates with the list of gates in the source of a release. Returns one line
+ * for each difference. Only gates that are in the list are compared, because the list leaves out
+ * the gates of client-go and gates without a history.
  */
 export function listFaults(minor: number, folder: string): readonly string[] {
   const path = lists.map((name) => join(folder, name)).find((name) => existsSync(name))
@@ -45,10 +48,7 @@ export function listFaults(minor: number, folder: string): readonly string[] {
   return differences(minor, published, new Map([...own].filter(([name]) => published.has(name))))
 }
 
-/**
- * Returns the last state of each gate in a list. States with a minCompatibilityVersion are left
- * out.
- */
+/** Returns the last state of each gate in a list. Ignores states with a minCompatibilityVersion. */
 function readList(list: string): ReadonlyMap<string, string> {
   return new Map(
     list.split('\n- name: ').flatMap((entry, at): [string, string][] => {

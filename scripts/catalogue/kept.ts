@@ -1,7 +1,7 @@
 /**
- * Reads the parts of src/registry/catalogue that are written by hand, because they cannot be
- * generated from the source of Kubernetes: some files of types, and the feature gates of fields
- * (`gate=`) in all files. In Kubernetes, handwritten code drops the fields of disabled gates.
+ * Reads the handwritten parts of src/registry/catalogue, which cannot be generated from the source
+ * of Kubernetes. These are the types in two files (see below), and the feature gates of fields
+ * (`gate=`) in all files.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,8 +36,8 @@ export function readByHand(release: number): ByHand {
 }
 
 /**
- * Returns the values of `gate=` in a release, by names of fields such as
- * `core/v1 PodSpec.resources`.
+ * Returns the feature gates (`gate=`) of fields in a release. A key names a field, such as `core/v1
+ * PodSpec.resources`.
  */
 export function readGates(release: number): ReadonlyMap<string, string> {
   const gates = new Map<string, string>()

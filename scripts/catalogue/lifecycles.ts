@@ -16,10 +16,16 @@ const typeFolders: Readonly<Record<string, string>> = {
   'apiextensions-apiserver': 'pkg/apis/apiextensions/v*',
 }
 
-/** Most lifecycles are generated. Those of two core kinds are written by hand. */
+/**
+ * The Go files that declare lifecycles. In the source of Kubernetes, the first is generated. The
+ * second is written by hand, for two kinds of the core group.
+ */
 const files = ['zz_generated.prerelease-lifecycle.go', 'lifecycle.go']
 
-/** Lifecycles of a release, as they are in the table, by kinds such as `apps/v1 Deployment`. */
+/**
+ * Lifecycles of the kinds of a release, in the syntax of the table. A key is a kind such as
+ * `apps/v1 Deployment`.
+ */
 export type Lifecycles = ReadonlyMap<string, string>
 
 /** Reads the lifecycles of a version such as `1.34.4`, or of the pinned version. */

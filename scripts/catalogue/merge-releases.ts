@@ -1,6 +1,7 @@
 /**
- * Merges the texts of all releases into a single text, in which marks state the releases of a line.
- * src/objects/schema/release-lines.ts reads the marks.
+ * Merges the texts of all releases into a single text. A line that not all releases have gets a
+ * mark such as `@34+`, which states its releases. src/objects/schema/release-lines.ts reads the
+ * marks.
  */
 
 /** A line that is not indented, and the indented lines below it. */
@@ -49,7 +50,10 @@ export function mergeReleases(releases: ReleaseBlocks, newest: number): readonly
 
 type Range = { readonly first: number; readonly last: number }
 
-/** Adds the mark of a line, unless the line has the same releases as what contains it. */
+/**
+ * Appends a mark with the releases of a line. The mark is omitted if the surrounding block exists
+ * in the same releases.
+ */
 function marked({ text, first, last }: Line, around: Range, newest: number): string {
   if (first === around.first && last === around.last) return text
   if (first === last && last !== newest) return `${text} @${first}`
@@ -67,7 +71,10 @@ function mergeLines(releases: ReleaseLines): readonly Line[] {
   return merged
 }
 
-/** Adds the lines of the next release, by means of a longest common subsequence. */
+/**
+ * Merges the lines of the next release into the lines of the earlier releases. The longest common
+ * subsequence determines which lines are the same.
+ */
 function mergeRelease(
   merged: readonly Line[],
   lines: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * Computes the versions in which resources are stored, as kube-apiserver does: the version of an
- * override, or the preferred version of those that the previous release already had.
+ * Computes the apiVersion in which kube-apiserver stores each resource. kube-apiserver overrides
+ * the version of some resources. For all others, it uses the first version in its order of
+ * preference that the previous release already had.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,8 +9,8 @@ import { kindsOf } from '../../src/api/lifecycle.ts'
 import { packageOfGroup } from '../../src/registry/scheme.ts'
 
 /**
- * Resources that are stored in another group, and those that kube-apiserver's own servers of CRDs
- * and APIServices store.
+ * Exceptions to the rule at the top of this file. Events are stored in another group.
+ * CustomResourceDefinitions and APIServices have their own servers inside kube-apiserver.
  */
 const fixed: Readonly<Record<string, string>> = {
   'events.k8s.io events': 'v1',

@@ -11,7 +11,7 @@ import type { Block } from './merge-releases.ts'
  */
 const wrapped = new Set(['ExtraValue', 'Verbs'])
 
-/** Types with a special JSON form, which the schema reader recognizes by name. */
+/** Types with their own JSON form. The code that reads the schema recognizes them by name. */
 const ownForms = new Set([
   'meta/v1 Time',
   'meta/v1 MicroTime',
@@ -24,9 +24,8 @@ const ownForms = new Set([
 ])
 
 /**
- * Kinds that are left out: lists, and kinds without a protobuf encoding. APIGroupList and
- * APIResourceList are included, because the protobuf encoding of discovery is derived from the
- * generated types.
+ * Names of kinds that are not generated: lists, and kinds without a protobuf encoding. APIGroupList
+ * and APIResourceList are generated, because discovery is also served in protobuf.
  */
 const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 
@@ -39,8 +38,8 @@ export type PackageBlocks = {
 }
 
 /**
- * Returns the types of each package, by the name of the package: those that kinds of these packages
- * or handwritten types use.
+ * Returns the types of the given packages. A type is included only if a kind of these packages or a
+ * handwritten type uses it.
  */
 export function packageBlocks(
   { packages }: Facts,
@@ -100,9 +99,9 @@ function namesIn(go: string, from: string): readonly string[] {
 }
 
 /**
- * Returns the enumerations whose values are not published. The generator of Kubernetes applies the
- * markers of an alias to the aliased type. An alias without the enum marker therefore removes the
- * marker of the aliased type.
+ * Returns the enumerations whose values kube-apiserver does not publish. Kubernetes' OpenAPI
+ * generator applies the markers of an alias to the aliased type. If an alias lacks the enum marker,
+ * the aliased type therefore loses this marker.
  */
 function enumsUnlisted(
   all: readonly (readonly [string, AliasFacts | TypeFacts])[],
@@ -150,7 +149,7 @@ function fieldText(field: FieldFacts): string {
   if (field.omitzero === true && !type.startsWith('*')) words.push('omitzero')
   if (field.patchStrategy !== undefined) words.push(`patch=${field.patchStrategy}`)
   if (field.patchMergeKey !== undefined) words.push(`key=${field.patchMergeKey}`)
-  // A default is a single word of the line.
+  // A default must not contain spaces, because spaces separate the words of a line.
   if (field.default !== undefined)
     words.push(`default=${JSON.stringify(JSON.parse(field.default))}`)
   return words.join(' ')

@@ -168,7 +168,7 @@ function typeSection(
   ]
 }
 
-/** Returns lines with the path of a resource and other facts that clients need for requests. */
+/** Returns the path, the verbs and other properties of a resource, as lines of a list. */
 function linesOf(resource: Resource): readonly string[] {
   const { group, version, plural, isNamespaced, verbs, subresources, discovery } = resource
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`

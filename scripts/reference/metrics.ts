@@ -56,7 +56,10 @@ compares them.`,
   )
 }
 
-/** Returns one row per reason, with all metrics that are missing for that reason. */
+/**
+ * Returns one row for each reason why metrics are missing. The row lists all metrics with this
+ * reason.
+ */
 function absentRows(registered: ReadonlySet<string>): string[][] {
   const absent = [...Object.keys(recorded.metrics), ...recorded.runtime].filter(
     (name) => !registered.has(name),
@@ -66,8 +69,8 @@ function absentRows(registered: ReadonlySet<string>): string[][] {
 }
 
 /**
- * Maximum number of names in a table row. Some families have a hundred names; longer lists are
- * abbreviated.
+ * Maximum number of names in a table row. If more metrics have the same reason, only their common
+ * prefix and their number are shown.
  */
 const NAMES_SHOWN_MAX = 12
 
@@ -119,8 +122,8 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
 
 async function runServer(folder: string): Promise<void> {
   const [port = 0] = await freePorts(1)
-  // The kind and the apiVersion can be omitted. No requests are traced, so the endpoint is never
-  // called.
+  // Configure tracing, with a file that needs neither kind nor apiVersion. No requests are traced,
+  // so the server never connects to the endpoint.
   const tracing = join(folder, 'tracing.yaml')
   writeFileSync(tracing, 'endpoint: 127.0.0.1:1\n')
   const checked = checkArgs([
@@ -131,7 +134,7 @@ async function runServer(folder: string): Promise<void> {
     '--controllers=*',
     `--audit-log-path=${join(folder, 'audit.log')}`,
     `--tracing-config-file=${tracing}`,
-    // The issuer is never called, because no client sends a token.
+    // The server never calls this issuer, because no client sends a token.
     '--oidc-issuer-url=https://127.0.0.1:1',
     '--oidc-client-id=reference',
     '--allow-metric-labels="apiserver_request_total,verb=GET"',

@@ -98,8 +98,8 @@ export function otherPlatforms({ folder, manifest }: ReleaseOptions): ArtifactFi
 }
 
 /**
- * Writes the folder of `scripts/image.ts` as an archive whose only top-level folder has the name of
- * the archive.
+ * Writes the archive of a container image. Its only top-level folder has the name of the archive.
+ * `fill` writes the files of the image to this folder.
  */
 function writeImage(file: string, fill: (folder: string) => void): void {
   inTemporaryFolder((dir) => {
@@ -109,7 +109,7 @@ function writeImage(file: string, fill: (folder: string) => void): void {
   })
 }
 
-/** Returns the name of the folder in the archive of an image. */
+/** Returns the name of the top-level folder in the archive of an image. */
 export const imageName = (archive: string): string => basename(archive, '.tar.gz')
 
 function wheelName(root: string, version: string): string {
@@ -118,7 +118,9 @@ function wheelName(root: string, version: string): string {
   return `${name.replaceAll(/[-.]+/g, '_')}-${version}-py3-none-any.whl`
 }
 
-/** Packs a chart. The file is renamed, because the npm package has the same name. */
+/**
+ * Packs a Helm chart. Helm gives the file the same name as the npm package, so the file is renamed.
+ */
 function writeChart(root: string, chart: string, file: string): void {
   const installed = run(root, join('test', 'support', 'tools', 'install'), ['helm'])
   inTemporaryFolder((dir) => {

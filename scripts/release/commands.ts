@@ -90,7 +90,8 @@ function imageCommands(
 }
 
 /**
- * For a module in a subfolder, Go finds a version by a tag that begins with the path of the folder.
+ * Returns the commands that create and push the tag of the Go module. The module is in a subfolder,
+ * so Go expects the path of this folder at the beginning of the tag.
  */
 function goCommands({ root, manifest }: ReleaseOptions): Command[] {
   if (!hasFile(root, 'clients/go/go.mod')) return []

@@ -9,12 +9,15 @@ import { isRecord } from '../recorded/compat/json.ts'
 import type { Answer, SoakClient } from '../chaos/soak/client.ts'
 
 /**
- * Files with the objects. `$SET` and `$NUMBER` are replaced to distinguish the sets. The
- * field `needs` marks a version that is off by default.
+ * Files with the objects of a set. `$SET` and `$NUMBER` are replaced by the name and the number of
+ * the set. The field `needs` marks an object whose version is off by default.
  */
 const files = {
   every: join(import.meta.dirname, 'objects.jsonl'),
-  /** Objects of kinds that are served by default, with fields of disabled feature gates. */
+  /**
+   * Objects with fields of disabled feature gates. The versions of these objects are served by
+   * default.
+   */
   gated: join(import.meta.dirname, 'gated-objects.jsonl'),
 }
 
@@ -109,7 +112,7 @@ export type Listable = { readonly path: string; readonly id: string }
 
 export async function listables(client: SoakClient): Promise<readonly Listable[]> {
   const { body: groups } = await client.call('GET', '/apis')
-  // The APIService of a set declares a group without a running server.
+  // Skip the group of the APIService in each set, because no server behind it is running.
   const served = items(groups, 'groups').filter(({ name }) => !String(name).startsWith('remote.'))
   const roots = ['/api/v1', ...served.flatMap((group) => items(group, 'versions').map(rootOf))]
   const found: Listable[] = []
@@ -125,7 +128,7 @@ export async function listables(client: SoakClient): Promise<readonly Listable[]
 
 export type ObjectsByKey = ReadonlyMap<string, Fields>
 
-/** Returns all objects of all kinds, by path, namespace and name. */
+/** Returns all objects of all kinds. The keys consist of path, namespace and name. */
 export async function listAll(client: SoakClient): Promise<ObjectsByKey> {
   const all = new Map<string, Fields>()
   for (const { path } of await listables(client)) {

@@ -59,8 +59,8 @@ type FieldClient = {
 }
 
 /**
- * Maven has no lock file. The pom pins the direct dependencies, and their poms determine the
- * transitive ones.
+ * Returns a client that is built with Maven. Maven has no lock file: the pom pins the direct
+ * dependencies, and their poms determine the transitive ones.
  */
 const maven = (name: string): FieldClient => {
   const target = join(cache, name)

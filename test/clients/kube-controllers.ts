@@ -44,7 +44,7 @@ const OPERATOR_OBJECTS = 20
 /** Interval between the operator's changes while the test waits for other conditions. */
 const OPERATOR_PAUSE_MS = 30_000
 
-/** Users of the components, as in a cluster. */
+/** Users of the components, with the same names as in a real cluster. */
 const tokens = `admin-token,admin,admin-uid,"system:masters"
 manager-token,system:kube-controller-manager,manager
 scheduler-token,system:kube-scheduler,scheduler
@@ -63,8 +63,7 @@ async function main(): Promise<void> {
     },
   })
   await using etcd = await startEtcd()
-  // Each controller uses its own ServiceAccount, with the permissions of its role. Watches end
-  // after one or two minutes, so that the test also covers resuming them.
+  // Watches end after one or two minutes, so that the test also covers resuming them.
   const args = [
     '--disable-admission-plugins=',
     '--enable-admission-plugins=NodeRestriction',
@@ -131,7 +130,10 @@ async function judge(dir: string, { refusals: path, known }: JudgedRun): Promise
   if (unknown.length > 0) process.exitCode = 1
 }
 
-/** Minimal rules: permissions for one kind, and for creating its CustomResourceDefinition. */
+/**
+ * RBAC rules of the operator. It needs only permissions for one kind, and for creating the
+ * CustomResourceDefinition of this kind.
+ */
 const operatorRules = [
   {
     apiGroups: ['apiextensions.k8s.io'],
@@ -169,8 +171,9 @@ async function runOperator(kubeconfig: string): Promise<void> {
   const args = [`--kubeconfig=${kubeconfig}`, `--objects=${OPERATOR_OBJECTS}`]
   const run = (): Promise<{ readonly stdout: string }> =>
     promisify(execFile)(toolPath('operator'), args)
-  // On kube-apiserver, the conditions of a new definition are null at first, which the operator
-  // does not support. The first attempt fails, but creates the kind for the second one.
+  // Try twice. On kube-apiserver, the conditions of a new definition are null at first, and the
+  // operator exits, because it does not support this. When it is started again, the definition
+  // exists.
   const { stdout } = await run().catch(run)
   const { finalized, faults }: { finalized: number; faults: readonly string[] } = JSON.parse(stdout)
   if (finalized !== OPERATOR_OBJECTS || faults.length > 0)
@@ -233,7 +236,7 @@ async function until(what: string, isThere: () => Promise<boolean>): Promise<voi
 }
 
 /**
- * Counts errors in klog's format, `E1115 06:30:00.000000 123 file.go:12] "message" …`, by source
+ * Counts klog's error lines, such as `E1115 06:30:00.000000 123 file.go:12] "message" …`, by source
  * file.
  */
 function report({ name, restarts, log }: Component, minutes: number): void {

@@ -178,7 +178,7 @@ test('a bootstrap token yields a certificate with access only to the pods and se
   await bindGroup('approve', approving, 'system:bootstrappers:test')
   const core = '/api/v1/namespaces/default'
 
-  // The bootstrap token permits requesting certificates and nothing else.
+  // A kubelet with a bootstrap token may request certificates, but may not do anything else.
   assert.equal((await call({ token: bootstrapToken }, 'GET', `${core}/secrets`)).status, 403)
   assert.equal(
     (await call({ token: bootstrapToken }, 'POST', '/api/v1/nodes', { metadata: { name: 'x' } }))

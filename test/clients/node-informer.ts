@@ -36,8 +36,8 @@ const SETTLE_MAX_MS = 60_000
 const FAULTS_MAX = 20
 
 /**
- * State after the last acknowledged write: a resourceVersion, or null after a delete. Undefined if
- * a write got no response.
+ * State of an object after its last write: its resourceVersion, or null if it was deleted.
+ * Undefined if the write got no response.
  */
 type AcknowledgedWrite = { readonly version: string | null } | undefined
 
@@ -140,8 +140,8 @@ class Run {
       try {
         await this.#writeOnce(name, revision)
       } catch (error) {
-        // The server is down, or was stopped before it responded. Until the next write, the object
-        // can have the state before or after this write.
+        // The server is down, or was stopped before it responded. Until the next write of this
+        // object, it is unknown whether the failed write was stored.
         this.#counts.failedWrites++
         const isContradicted =
           error instanceof ApiException && (error.code === 404 || error.code === 409)
@@ -240,8 +240,9 @@ class Run {
   }
 
   /**
-   * Checks that there was an event for every acknowledged write. Leaves out writes during which a
-   * new list replaced the watch.
+   * If the informer listed only once, checks that there was an event for every acknowledged write.
+   * After another list, an informer does not get events for the writes between its last watch and
+   * this list.
    */
   #judgeTold(fresh: ReadonlyMap<string, V1ConfigMap>): void {
     const untold = [...this.#written].filter((version) => !this.#told.has(version))
@@ -303,5 +304,5 @@ const stopped = new Promise<void>((resolve) => {
   process.stdin.on('end', resolve).resume()
 })
 await new Run(config, namespace, Number(objects)).all(stopped)
-// The open watch would keep the process running.
+// Exit explicitly, because the open watch would keep the process running.
 process.exit(0)

@@ -60,7 +60,7 @@ export class PlayedNode implements AsyncDisposable {
     const conditions = [
       { type: 'Ready', status: 'True', lastHeartbeatTime: now(), reason: 'KubeletReady' },
     ]
-    // If the update fails with a conflict, the next heartbeat updates the status.
+    // Ignore a conflict, because the next heartbeat updates the status again.
     await this.#client.call('PUT', `${path}/status`, {
       ...body,
       status: { capacity: resources, allocatable: resources, conditions },

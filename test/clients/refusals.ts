@@ -1,6 +1,6 @@
 /**
- * Reads rejected requests from a server's audit log. Keelson must not reject a component's request
- * that kube-apiserver allows.
+ * Reads a server's audit log and finds the requests that the server rejected. If kube-apiserver
+ * allows a request of a cluster component, Keelson must not reject it.
  */
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { isRecord } from '../recorded/compat/json.ts'
 
-/** Number of rejections by `user verb resource`. */
+/** Number of rejected requests. The key consists of the user, the verb and the resource. */
 export type Refusals = ReadonlyMap<string, number>
 
 const policy = {
@@ -44,14 +44,16 @@ export async function readAudit(dir: string): Promise<AuditSummary> {
 function refusalOf(event: unknown): string | undefined {
   const status = isRecord(event) ? event['responseStatus'] : undefined
   if (!isRecord(event) || !isRecord(status) || status['code'] !== 403) return undefined
-  // Skip rejections of controllers that have not yet noticed the deletion of a namespace, because
-  // their timing differs between runs.
+  // Skip requests of controllers for a namespace that is being deleted. Their number differs
+  // between runs, because controllers notice the deletion with a delay.
   if (String(status['message']).includes('because it is being terminated')) return undefined
   const user = isRecord(event['user']) ? String(event['user']['username']) : ''
   return `${user} ${String(event['verb'])} ${targetOf(event)}`
 }
 
-/** Returns the resource of a request without names, which differ between runs. */
+/**
+ * Returns the resource of a request, but not the name of the object, which differs between runs.
+ */
 function targetOf({ objectRef, requestURI }: Readonly<Record<string, unknown>>): string {
   if (!isRecord(objectRef)) return String(requestURI).split('?')[0] ?? ''
   const { resource, apiGroup = '', subresource = '' } = objectRef
@@ -67,7 +69,10 @@ export function report({ requests, refusals }: AuditSummary): void {
 export const writeRefusals = (path: string, refusals: Refusals): Promise<void> =>
   writeFile(path, JSON.stringify(Object.fromEntries(refusals)))
 
-/** Returns the rejections that a run on kube-apiserver did not record. */
+/**
+ * Returns the rejected requests that are not in the file `path`, which a run on kube-apiserver has
+ * written.
+ */
 export async function newRefusals(path: string, refusals: Refusals): Promise<string[]> {
   const known: unknown = JSON.parse(await readFile(path, 'utf8'))
   return [...refusals.keys()].filter((what) => !isRecord(known) || !(what in known))

@@ -67,8 +67,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Tests with encrypted values. Both servers are configured to reject unencrypted values, so that no
- * unencrypted value remains unnoticed.
+ * Swaps the servers while values are encrypted. Both servers are configured to reject unencrypted
+ * values, so that an unencrypted value makes the test fail.
  */
 async function swapEncrypted(provider: (typeof providers)[number]): Promise<readonly string[]> {
   await using plugin = new KmsPluginServer(join(folder, 'kms.sock'))
@@ -154,15 +154,16 @@ function compare(what: string, before: ObjectsByKey, after: ObjectsByKey): reado
 }
 
 /**
- * Returns whether the servers themselves maintain the object. Each server renews its own Lease;
- * kube-apiserver also elects leaders and removes expired candidates.
+ * Whether the servers themselves change this object all the time, so that it cannot be compared.
+ * Each server renews its own Lease. kube-apiserver also elects leaders and removes expired
+ * candidates.
  */
 const isOwnedByServer = (place: string): boolean =>
   / kube-system\/(apiserver-|leader-election-controller$)|\/leasecandidates /.test(place)
 
 /**
- * Leaves out the status of resources that kube-apiserver itself updates, because a difference in
- * this status does not concern storage.
+ * Returns the part of an object that is compared. The status of some resources is left out, because
+ * kube-apiserver itself updates it.
  */
 function comparable(place: string, object: Fields | undefined): unknown {
   if (object === undefined || !/\/(customresourcedefinitions|apiservices|flowschemas) /.test(place))

@@ -87,7 +87,7 @@ export const workloads: readonly object[] = [
 ]
 
 /**
- * For each controller: an object, the path of one of its fields, and the value of the field after
+ * For each controller: an object, the path of a field, and the value that the field must have when
  * the controller has processed the object.
  */
 export const outcomes: readonly (readonly [

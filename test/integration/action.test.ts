@@ -22,8 +22,8 @@ after(() => rmSync(dir, { recursive: true, force: true }))
 const RUN_MS_MAX = 300_000
 
 /**
- * Value of the action's input `version`. The value is the path of a folder, because no package is
- * published.
+ * Value of the action's input `version`: the path of a folder that contains the package, because no
+ * package has been published.
  */
 let version: string
 before(async () => {
@@ -69,7 +69,8 @@ test('the GitHub action installs the requested version of Keelson and starts a s
     kubeconfig.loadFromFile(path)
     const core = kubeconfig.makeApiClient(CoreV1Api)
     const spec = { containers: [{ name: 'c', image: 'i' }] }
-    // With controllers, the ServiceAccount admission plugin would reject this pod.
+    // The server runs without controllers, so its ServiceAccount admission plugin is disabled.
+    // Otherwise it would reject this Pod, whose ServiceAccount does not exist.
     await core.createNamespacedPod({
       namespace: 'default',
       body: { metadata: { name: 'p' }, spec },

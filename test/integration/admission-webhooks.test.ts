@@ -234,7 +234,7 @@ test('a webhook cannot change the name of a binding', () => {
 })
 
 test('a deletecollection keeps an object that is created again after the collection was listed', async () => {
-  // While the first object is deleted, the second one is deleted and created again.
+  // When the first object is deleted, its webhook deletes the second object and creates it again.
   const again = { metadata: { name: 'recreated-b' } }
   const recreate = async (): Promise<void> => {
     await send('DELETE', `${configMaps}/recreated-b`)
@@ -294,8 +294,8 @@ for (const [name, answer] of Object.entries(faults)) {
       assert.ok(Date.now() - startMs < HELD_MS_MAX, `${Date.now() - startMs} ms`)
       assert.equal((await send('GET', `${configMaps}/${name}`)).status, 404)
     })
-    // An oversized response may contain a denial. If it arrives in time, the request fails even
-    // with `Ignore`.
+    // If an oversized response arrives in time, the request fails even with `Ignore`, because the
+    // response may contain a denial.
     const timeoutSeconds = name === 'floods' ? 20 : 1
     await hooked(
       `${name}-open`,
@@ -320,7 +320,7 @@ test('calls beyond the concurrency limit of a webhook wait', async () => {
     { answer: respond({}), failurePolicy: 'Ignore', timeoutSeconds: 30 },
     async () => {
       answers.set('/crowded', answer)
-      // Use another connection as well, because one connection allows fewer concurrent requests.
+      // Use two connections, because a single connection does not allow enough concurrent requests.
       await using other = (clients['HTTP/2'] ?? assert.fail())(server.url)
       const denied = Promise.all(
         Array.from({ length: CALLS_MAX + 20 }, (_, at) => {

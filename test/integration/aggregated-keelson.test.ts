@@ -66,8 +66,8 @@ before(async () => {
 after(() => parts.disposeAsync())
 
 /**
- * Returns flags that make the inner server trust the outer server's client certificate as that of a
- * front proxy.
+ * Returns flags with which the inner server accepts the outer server as a front proxy. The outer
+ * server authenticates with its client certificate.
  */
 async function innerFlags(): Promise<string[]> {
   const serving = servers.issue({
@@ -194,7 +194,7 @@ test('when the inner server stops, the outer server continues, and the group is 
   const watched = client.lines({ path: `${widgets}?watch=1` })
   const first = watched.next()
   await inner.stop()
-  // The watch ends when its server stops, either with or without an error.
+  // Wait for the end of the watch. It may end with an error, because its server stops.
   await first.catch(() => undefined)
   await until(
     async () => (await client.call({ path: widgets })).status === 503,

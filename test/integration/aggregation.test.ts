@@ -295,7 +295,8 @@ for (const of of groups) {
     })
     await once(stream, 'response')
     let seen = -1
-    // The transfer has stalled: the server writes nothing more while the client does not read.
+    // Wait until the remote server cannot write any more, because the client does not read the
+    // response.
     await until(async () => {
       const earlier = written
       await new Promise((resolve) => setTimeout(resolve, 200))
@@ -426,7 +427,8 @@ for (const of of groups) {
       response.end(isSame || request.method === 'HEAD' ? '' : 'x'.repeat(50))
     })
     servers[of].answers.set('trailing', (request, response) => {
-      // Node's HTTP/1.1 server cannot announce trailers of a response without a body.
+      // A response to HEAD has no body. In this case, Node's HTTP/1.1 server cannot announce
+      // trailers.
       const isHead = request.method === 'HEAD'
       response.writeHead(200, isHead && of === 'one.example.com' ? {} : { trailer: 'x-sum' })
       if (!isHead) response.write('text')
@@ -462,7 +464,8 @@ test('an HTTP/2 body that contradicts its content-length cannot inject a second 
     ['under', 50],
   ] as const) {
     answers.set(name, (_request, response) => {
-      // Node's response object would reject this length, so write to the stream directly.
+      // Write to the stream directly, because Node's response object rejects a wrong
+      // content-length.
       response.stream.respond({ ':status': 200, 'content-length': `${length}` })
       response.stream.end('HTTP/1.1 200 OK\r\nx: y\r\n\r\n')
     })
@@ -533,8 +536,8 @@ for (const of of groups) {
       ]),
     )
     const left = sizes.map((size) => read(`size=${size}&sized=true`, { leaves: 1 }))
-    // Over HTTP/1.1 each request has its own connection, so a closed connection does not affect
-    // other requests.
+    // Close connections only over HTTP/1.1, where each request has its own connection. Over HTTP/2,
+    // this would abort other requests.
     const cut =
       of === 'one.example.com'
         ? sizes.map((size) => read(`size=${size}&sized=true&cut=300000`))
@@ -654,7 +657,7 @@ test('an APIService becomes unavailable when its server stops listening', async 
     ],
   )
   const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.three.example.com'
-  // Every write of an APIService triggers a check of its availability.
+  // Change the APIService, because the server checks its availability whenever it is written.
   const patch = { metadata: { annotations: { looked: 'at' } } }
   const headers = { 'content-type': 'application/merge-patch+json' }
   await client.call({ method: 'PATCH', path, body: patch, headers })
@@ -694,8 +697,8 @@ test('a condition that another client has written is not overwritten immediately
   assert.equal(status, 200)
   const sinceMs = performance.now()
   await until(async () => (await conditionOf()) === 'Passed', 'the condition is written again')
-  // The server waits for one second before it overwrites the condition. A timer may fire some
-  // milliseconds early, and the other client wrote before `sinceMs`.
+  // The server must wait for one second before it overwrites the condition. The measured time can
+  // be shorter, because the other client wrote the condition before `sinceMs`.
   assert.ok(performance.now() - sinceMs > 700, `after ${performance.now() - sinceMs} ms`)
   await until(() => isServed('two.example.com'), 'the group is served again')
 })
@@ -720,7 +723,7 @@ test('a server that stops ends the log streams that it forwards', async () => {
   const closed = once(stream.resume(), 'close')
   await replica[Symbol.asyncDispose]()
   await closed
-  // The stream has ended normally, and was not aborted at the end of the shutdown period.
+  // The stream must end normally. It must not be aborted at the end of the shutdown period.
   assert.deepEqual([stream.readableEnded, stream.aborted, stream.rstCode], [true, false, 0])
   await until(() => isClosed, 'the log is closed')
   session.destroy()

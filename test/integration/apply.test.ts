@@ -87,7 +87,10 @@ function shown({ data, metadata }: ConfigMap): object {
 
 const version = ({ metadata }: ConfigMap): number => Number(metadata.resourceVersion)
 
-/** Number of applies. Each may conflict with all others, so the work grows quadratically. */
+/**
+ * Number of applies. Each apply may have to be repeated because of all the others, so the work
+ * grows quadratically.
+ */
 const APPLIES = 80
 const MANAGERS = 30
 const SHARED_KEYS = 30
@@ -129,7 +132,10 @@ test('80 concurrent applies have the same result as sequential applies', async (
 })
 
 const FIELDS = 20_000
-/** Maximum CPU time of a tick. Unlike elapsed time, it does not depend on other programs. */
+/**
+ * Maximum CPU time in ms of a tick of the event loop. CPU time does not depend on the other
+ * programs on the machine.
+ */
 const TURN_MS_MAX = 250
 
 function large(value: string): Buffer {
@@ -150,7 +156,10 @@ test('an object of 1 MB with 20,000 fields does not delay other requests', async
   assert.ok(ms < TURN_MS_MAX, `a tick took ${ms.toFixed(0)} ms`)
 })
 
-/** Returns the longest CPU time of a tick of the event loop. Ends when `isOver` returns true. */
+/**
+ * Returns the longest CPU time in ms of a tick of the event loop. Measures until `isOver` returns
+ * true.
+ */
 async function longestTurn(isOver: () => boolean): Promise<number> {
   let longestMs = 0
   let last = process.threadCpuUsage()

@@ -134,7 +134,8 @@ test('the etcd substitute describes itself, and kube-apiserver prints its flags 
   assert.match(version, /^This is not etcd, but its stand-in beside Keelson/)
   const { stdout: help } = await run(join(assets, 'kube-apiserver'), ['--help'])
   assert.match(help, /^ {2}--etcd-servers/m)
-  // envtest treats a server without the flag --insecure-port as a recent version.
+  // The help must not list the flag --insecure-port, because envtest would then treat the server as
+  // an old version.
   assert.doesNotMatch(help, /^\s*--insecure-port\b/m)
   assert.match(
     (await run(join(assets, 'kube-apiserver'), ['--version'])).stdout,
@@ -210,7 +211,10 @@ test('the etcd substitute exits when its parent is killed', async () => {
   )
 })
 
-/** A module that Node loads before a program. It writes its process ID to a file, then waits. */
+/**
+ * Source of a module that Node loads before the program. It writes its process ID to a file, and
+ * then blocks until another file exists.
+ */
 const waiting = `
 import { existsSync, writeFileSync } from 'node:fs'
 writeFileSync(process.env.LOADING, String(process.pid))

@@ -23,8 +23,8 @@ const { certificatePem: cert, keyPem: key } = createSelfSigned(
 const folder = mkdtempSync(join(tmpdir(), 'keelson-redirects-'))
 const parts = new AsyncDisposableStack()
 /**
- * Requests that the server sent to follow a redirect, and data that it forwarded after a rejected
- * upgrade.
+ * Everything that must not arrive at a server: requests that follow a redirect, and data that a
+ * client sends after a rejected upgrade.
  */
 const lured: string[] = []
 let elsewhere: string
@@ -73,7 +73,8 @@ before(async () => {
       .resume()
       .on('end', () => response.writeHead(status, { location: `${elsewhere}/lured` }).end('{}'))
   })
-  // Bytes that a client sends after a rejected upgrade must not arrive here.
+  // Record data that a client sends after a rejected upgrade. The server must not forward this
+  // data.
   hook.on('upgrade', (request, socket) => {
     socket.on('data', (data: Buffer) => lured.push(data.toString()))
     socket.on('error', () => undefined)
@@ -186,8 +187,8 @@ test('attack: a redirect by a kubelet is not followed, neither for logs nor for 
   for (const path of [`${pod}/log`, '/api/v1/nodes/n/proxy/301', '/api/v1/nodes/n/proxy/307']) {
     const { status, headers } = await client.call({ path })
     assert.notEqual(status, 200, path)
-    // The response to the client may contain the redirect's location. A client that follows the
-    // redirect uses its own credentials.
+    // The response may contain the location of the redirect. This is safe, because a client that
+    // follows the redirect uses its own credentials.
     if (headers['location'] !== undefined) assert.equal(headers['location'], `${elsewhere}/lured`)
   }
   assert.deepEqual(lured, [])

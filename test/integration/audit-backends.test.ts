@@ -38,8 +38,8 @@ async function start(
 }
 
 /**
- * Makes further writes to the log fail, as on a full disk. The log becomes a link to /dev/full,
- * which takes effect when the file is opened.
+ * Makes later writes to the audit log fail, as on a full disk. Replaces the log by a link to
+ * /dev/full, which has an effect when the server opens the log.
  */
 async function fillDisk(dir: string): Promise<void> {
   await rename(join(dir, 'audit.log'), join(dir, 'before.log'))
@@ -60,7 +60,7 @@ for (const isStrict of [true, false]) {
       `--audit-log-mode=${mode}`,
     ])
     await fillDisk(dir)
-    // The log has not been opened yet, because nothing has been written.
+    // The server opens the log when it writes to it for the first time, which is now.
     const { status, text } = await client.call(create('a'))
     assert.equal(status, isStrict ? 500 : 201)
     if (isStrict)
@@ -221,7 +221,7 @@ test('if a trace collector and a webhook never respond, lost audit events are st
     ])
     await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
     assert.equal((await client.call({ path: '/api/v1/namespaces' })).status, 200)
-    // Disposing of the server fails if a component does not stop.
+    // Dispose of the server. This fails if one of its components does not stop.
     await server[Symbol.asyncDispose]()
     assert.ok(server.complaints.some((line) => line.includes('an audit event was lost')))
   } finally {

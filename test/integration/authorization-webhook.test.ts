@@ -24,7 +24,10 @@ type Spec = {
   readonly resourceAttributes?: { readonly namespace?: string; readonly name?: string }
 }
 const asked: Spec[] = []
-/** Returns the webhook's response to a review. A number is the status code of an error response. */
+/**
+ * Returns the webhook's answer to a review: the status of the review, or the status code of an
+ * error response.
+ */
 let says: (spec: Spec) => object | number = () => ({ allowed: false })
 
 let answersAfterMs = 0
@@ -210,7 +213,8 @@ test('when an access review ends, its webhook call is aborted', async () => {
   }
   answersAfterMs = 2 * HOOK_TIMEOUT_MS
   const earlier = { called, aborted }
-  // On a busy machine, the request may time out before the webhook is called.
+  // Repeat the request, because on a busy machine it may time out before the server calls the
+  // webhook.
   await until(async () => {
     const { status } = await client.call({
       method: 'POST',

@@ -198,7 +198,7 @@ test('the request is allowed after the suggested commands have run', async () =>
     'kubectl create role carol-get-configmaps --verb=get --resource=configmaps --resource-name=app -n shop',
     'kubectl create rolebinding carol-get-configmaps --role=carol-get-configmaps --user=carol -n shop',
   ])
-  // Create the objects that these kubectl commands would create.
+  // Create the objects directly, instead of running these kubectl commands.
   const rules = [
     { verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['app'] },
   ]

@@ -145,13 +145,14 @@ test('keelson dev works with an empty PATH, and its threads start', async () => 
     const call = (method: string, path: string, body?: string): Promise<HttpResult> =>
       ask({ port, method, path, ...adminOf(data) }, body)
 
-    // This request starts two threads: one parses large YAML bodies, and one stores the object.
+    // This request starts two threads of the server: one that parses large YAML bodies, and one
+    // that stores objects.
     const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
     const made = await call('POST', '/api/v1/namespaces/default/configmaps', yaml)
     assert.equal(made.status, 201, made.text.slice(0, 200))
 
-    // Objects of this kind start a third thread, which matches long strings against regular
-    // expressions.
+    // Objects of this kind start a third thread of the server, which matches long strings against
+    // regular expressions.
     const definition = await call(
       'POST',
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
@@ -252,9 +253,9 @@ const answers = (url: string): Promise<boolean> =>
   })
 
 /**
- * A script that runs the program as a container engine does: with a read-only root file system, a
- * volume, and a user without privileges. Its arguments are the root, the volume, and the arguments
- * of the program.
+ * A shell script that runs the program like a container engine: without privileges, with a
+ * read-only root file system, and with a volume. Its arguments are the root, the volume, and the
+ * arguments of the program.
  */
 const inImage = `
 set -eu
@@ -277,7 +278,7 @@ test('the executable runs without privileges in the read-only file system of an 
 test('the executable runs in an image, if this machine can build one', async (t) => {
   const buildah = findOnPath('buildah')
   if (buildah === undefined || !(await canMount())) return t.skip('needs buildah, and root')
-  // All files are in the folder of this test, so that nothing else on the machine is changed.
+  // Store everything in the folder of this test, so that nothing else on the machine is changed.
   const storage = [
     '--storage-driver=vfs',
     `--root=${join(dir, 'storage')}`,
@@ -293,7 +294,7 @@ test('the executable runs in an image, if this machine can build one', async (t)
   assert.deepEqual(image.config.Entrypoint, ['/usr/local/bin/keelson'])
   assert.deepEqual(Object.keys(image.config.Volumes), ['/var/lib/keelson'])
   const mounted = await command('mount', await command('from', '--pull-never', 'keelson-test'))
-  // A container engine gives a new volume the owner of this folder.
+  // When a container engine creates the volume, the volume gets the owner of this folder.
   assert.equal(statSync(join(mounted, 'var/lib/keelson')).uid, USER_ID)
   await serveFrom(mounted)
 })

@@ -103,8 +103,9 @@ test('a client that only announces a large body does not reduce the memory that 
     hang(server.url, 'bob-token', { said: 3_000_000, sent: 0 }),
   )
   const executing = 'apiserver_flowcontrol_current_executing_requests{flow_schema="global-default"'
-  // A body of 3 MB takes ten seats of its priority level, and would reserve almost half of the
-  // budget.
+  // Three requests must have started. If they reserved memory for their announced bodies, the
+  // budget would be exhausted. More requests cannot start, because each of them takes ten seats of
+  // its priority level.
   await until(async () => (await metric(client, executing)) >= 3, 'several requests have started')
   assert.equal(
     (await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status,
@@ -217,8 +218,8 @@ test('a resource that does not fit into the cache is read from the database', as
     200,
     'other resources are in memory',
   )
-  // The list needs more than a quarter of the memory for all requests. It is rejected before it is
-  // loaded, but pages of it are served.
+  // A list that needs more than a quarter of the memory for all requests is rejected before it is
+  // loaded. Pages of the list are served.
   const binding = {
     metadata: { name: 'bob' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
@@ -234,8 +235,8 @@ test('a resource that does not fit into the cache is read from the database', as
   const whole = await client.call({ path: maps, token })
   assert.equal(whole.status, 429, whole.text.slice(0, 500))
   assert.match(whole.text, /--request-memory-max.*set a smaller limit/)
-  // If the client retries immediately, nothing is read. Otherwise clients that retry without a
-  // delay would make the server read the database repeatedly.
+  // A second request immediately afterwards must not read the database again. Otherwise clients
+  // that retry without a delay would cause many reads.
   const fetched = 'apiserver_storage_list_fetched_objects_total{resource="configmaps"}'
   const fetchedBefore = await metric(client, fetched)
   assert.ok(fetchedBefore > 0)
@@ -244,7 +245,7 @@ test('a resource that does not fit into the cache is read from the database', as
   const page = await client.call({ path: `${maps}?limit=5`, token })
   assert.equal(JSON.parse(page.text).items?.length, 5, page.text.slice(0, 500))
   await until(async () => (await used(client)) < 1 << 20, 'the memory is released')
-  // Lists that time out after they have started to read must release their memory.
+  // Let lists time out after they have started to read. They must release their memory.
   for (const timeout of ['20ms', '40ms', '60ms', '90ms', '120ms', '200ms']) {
     await Promise.all([1, 2, 3].map(() => client.call({ path: `${maps}?timeout=${timeout}` })))
   }
@@ -306,7 +307,7 @@ test('when the memory budget is exceeded, responses to writes are sent, and resp
   )
   for (const [stream, bytes] of [
     [1, 43],
-    // This is the rest of the connection's window.
+    // Number of bytes that remain in the connection's window.
     [3, 65_535 - 43],
   ]) {
     const received = (): number =>
@@ -332,7 +333,8 @@ test('short responses reserve memory until the client has read them', async () =
     CANCEL,
     'not all responses fit into the budget',
   )
-  // A single client can use at most a quarter of the budget.
+  // Memory is reserved for at most a quarter of the budget, which is the maximum for a single
+  // client.
   assert.ok(budget.used > 1 << 20 && budget.used <= 2 << 20, `${budget.used}`)
   await raw.send(headersFrame(1001, requestFields('POST', '/')))
   assert.ok(

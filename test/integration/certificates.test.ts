@@ -162,8 +162,8 @@ async function shownName(): Promise<string> {
 test('a renewed certificate is used for new connections, but an incomplete one is not', async () => {
   assert.equal(await shownName(), 'CN=first')
   const second = serving('second')
-  // While another process writes the files, the server may find an empty certificate, or one that
-  // does not match the key.
+  // Simulate another process that is still writing the files. First the certificate is empty. Then
+  // it is complete, but the key is still the previous one.
   for (const half of ['', second.certificatePem]) {
     await writeFile(join(dir, 'server.crt'), half)
     await server.reloadCertificate()
@@ -226,8 +226,8 @@ test('client authorities are reloaded, and clients of the previous authority mus
   const leaving = once(session, 'goaway')
   const watched = once(watching.resume(), 'end')
   await writeFile(join(dir, 'ca.crt'), next.certificatePem)
-  // When the server reloads the authority, it closes handshaking and authenticated connections.
-  // Joe's might be one of them.
+  // Ignore errors. While the server reloads the authority, it closes connections, which may include
+  // that of joe.
   const isKnown = async (): Promise<boolean> =>
     (await whoami(joe).catch(() => undefined))?.status === 201
   await until(isKnown, 'the new authority is used', WATCHED_MS)

@@ -94,7 +94,10 @@ const shown = (own: TreeCertificate, ...sent: readonly TreeCertificate[]): KeyPa
   key: own.keyPem,
 })
 
-/** Returns the user that the server authenticates. It must be the same over HTTP/1.1 and HTTP/2. */
+/**
+ * Returns the user as which the server authenticates the client. Checks that the user is the same
+ * over HTTP/1.1 and HTTP/2.
+ */
 async function taken({ port }: Listener, client: KeyPair): Promise<string> {
   seen.length = 0
   const options = { host: '127.0.0.1', port, ...client, rejectUnauthorized: false }
@@ -207,8 +210,8 @@ type Visit = KeyPair & {
 }
 
 /**
- * Sends one request on a new connection. Returns the session with which the connection can be
- * resumed.
+ * Sends one request on a new connection. Returns the TLS session, with which another connection can
+ * be resumed.
  */
 async function visitWith(options: Visit) {
   const socket = connect({ ...options, host: '127.0.0.1', rejectUnauthorized: false })

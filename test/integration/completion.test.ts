@@ -50,7 +50,8 @@ for (const shell of shells) {
     for (const [line, expected] of cases) {
       const found = complete(shell, script, line)
       t.diagnostic(`${line}: ${found.length}`)
-      // If the machine has commands with the same prefix, the shell also completes them.
+      // Ignore additional completions, because the shell also completes other commands of this
+      // machine with the same prefix.
       if (line.includes(' -- '))
         assert.ok(
           expected.every((one) => found.includes(one)),
@@ -72,7 +73,10 @@ test('zsh autoloads the completion script from a folder in fpath', {
   assert.deepEqual(complete('zsh', load, 'keelson stat'), ['status'])
 })
 
-/** Returns the last parts of the completions, such as the value of a flag, in order. */
+/**
+ * Returns the completions in alphabetical order, each without the text that precedes its last part.
+ * For example, only the value of a flag is returned.
+ */
 function complete(shell: Shell, script: string, line: string): readonly string[] {
   const options = { cwd: folder, encoding: 'utf8' } as const
   const out = execFileSync(shell, argumentsOf(shell, script, line), options)
@@ -96,7 +100,7 @@ function argumentsOf(shell: Shell, script: string, line: string): readonly strin
 }
 
 /**
- * Zsh completes only in its line editor, so this program runs the editor in a pseudo-terminal. The
+ * A program that runs zsh's line editor in a pseudo-terminal, because zsh completes only there. The
  * program writes the completions to a file instead of showing them.
  */
 const zshProgram = `

@@ -37,7 +37,7 @@ test('one replica runs the controllers, and when it stops, another one takes ove
   await sleep(2_500)
   assert.equal(await holder(other), before)
   await first.stop()
-  // The Lease was released before it expired.
+  // Check that the first server released the Lease, instead of leaving it to expire.
   const { text } = await other.call({ path: `${leases}/${ownLease}` })
   const { holderIdentity = '', leaseDurationSeconds } = JSON.parse(text).spec
   assert.notEqual(holderIdentity, before)
@@ -55,7 +55,7 @@ test('the controllers stop while kube-controller-manager holds its Lease', async
   const body = { metadata: { name: 'kube-controller-manager' }, spec }
   assert.equal((await client.call({ method: 'POST', path: leases, body })).status, 201)
   await until(async () => (await holder(client)) === '', 'no replica holds the Lease')
-  // The Lease gets a short duration, and its holder does not renew it.
+  // Shorten the duration of the Lease. It then expires, because its holder does not renew it.
   const headers = { 'content-type': 'application/merge-patch+json' }
   const short = { spec: { leaseDurationSeconds: 1 } }
   const path = `${leases}/kube-controller-manager`

@@ -55,7 +55,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
     assert.ok(Date.now() - beganMs < HELD_MS_MAX, `not within a minute: ${what}`)
 }
 
-/** Renews the candidates that were pinged, as running candidates would. */
+/** Renews those of the named candidates that the server has pinged, as running candidates would. */
 async function answerPings(names: readonly string[]): Promise<void> {
   for (const name of names) {
     const spec = (await read(`${candidates}/${name}`))?.spec
@@ -79,8 +79,8 @@ test('the candidate of the oldest version is preferred, and is named in the Leas
     await answerPings(['newer'])
     return (await read(`${leases}/one`))?.spec.holderIdentity === 'newer'
   })
-  // Extend the Lease, so that it does not expire. The Lease of a live holder names the preferred
-  // candidate, but its holder is not replaced.
+  // Extend the Lease, so that it does not expire. The server must name the preferred candidate in
+  // the Lease, but must not replace the holder.
   const body = { spec: { leaseDurationSeconds: 3600 } }
   const headers = { 'content-type': 'application/merge-patch+json' }
   const { status } = await client.call({ method: 'PATCH', path: `${leases}/one`, headers, body })

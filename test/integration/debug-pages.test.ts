@@ -73,7 +73,8 @@ test('a CPU profile is available in the formats of go tool pprof and Chrome', as
   const busy = setInterval(() => void client.call({ path: '/api/v1/namespaces' }), 5)
   try {
     let body: Buffer = Buffer.alloc(0)
-    // Samples are taken at random times, so a profile might contain none of the server's functions.
+    // Repeat the request until the profile contains a function of the server. The samples are taken
+    // at random times, so a profile might contain none.
     await until(async () => {
       const taken = await bytesOf('/debug/pprof/profile?seconds=1')
       assert.equal(taken.status, 200)
@@ -114,7 +115,7 @@ function readByGo(file: string): string | undefined {
 }
 
 test('only one profile can be recorded at a time', async () => {
-  // The second request for a profile is rejected.
+  // Send two requests at the same time. One of them must be rejected.
   await until(async () => {
     const both = await Promise.all([
       bytesOf('/debug/pprof/profile?seconds=2'),
@@ -136,7 +137,7 @@ test('the verbosity can be changed by a PUT while the server runs', async () => 
     (await client.call({ path: '/debug/flags' })).text,
     /^<html>\n<head>\n<title>\/debug\/flags/,
   )
-  // The expected responses are those of kube-apiserver.
+  // The responses of kube-apiserver for each value.
   const answers = {
     '4': '200 successfully set klog.logging.verbosity to 4',
     '2147483647': '200 successfully set klog.logging.verbosity to 2147483647',
@@ -151,7 +152,8 @@ test('the verbosity can be changed by a PUT while the server runs', async () => 
   }
   for (const [value, answer] of Object.entries(answers))
     assert.equal(await bySocket('PUT', flag, value), `${answer}\n`)
-  // A field named `level` would overwrite the level of the log entry.
+  // The field must be named `v`. If its name were `level`, it would overwrite the level of the log
+  // entry.
   assert.ok(server.remarks.includes('the verbosity was changed {"v":4}'), server.remarks.join('\n'))
 })
 
@@ -194,8 +196,8 @@ test('with --profiling=false, profiles are only available on the debug socket', 
   await using own = clients['HTTP/2']?.(bare.url) ?? assert.fail()
   for (const path of ['/debug/pprof/', '/debug/pprof/profile', '/debug/flags/v'])
     assert.equal((await own.call({ path })).status, 404, path)
-  // As in kube-apiserver, the socket still serves profiles. Another server cannot use the same
-  // socket at the same time.
+  // As in kube-apiserver, the socket still serves profiles. A second server with the same socket
+  // must not start.
   assert.match(await bySocket('GET', '/debug/pprof/', '', otherPath), /^200 <html>/)
   await assert.rejects(
     startTestServer([`--debug-socket-path=${otherPath}`]),
@@ -206,16 +208,17 @@ test('with --profiling=false, profiles are only available on the debug socket', 
 test('the log line of a slow request lists the duration of its steps', async () => {
   await using slow = await startTestServer()
   await using own = clients['HTTP/2']?.(slow.url) ?? assert.fail()
-  // The server's own requests during the start are also slow. Wait until they have ended, because
-  // the number of log lines per second is limited.
+  // Wait until the server is ready. During its start, its own requests are slow, and the number of
+  // log lines per second is limited.
   await until(
     async () => (await own.call({ path: '/readyz' })).status === 200,
     'a server that is ready',
   )
   const reported = (): string | undefined =>
     slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
-  // The test retries, because the log line can be dropped after lines of the server's own requests.
-  // On a busy machine, the request can also be sent after etcd has been resumed.
+  // Repeat the request if the expected line is missing. The line can be dropped, because the number
+  // of log lines per second is limited. On a busy machine, the request can also be sent after etcd
+  // has been resumed.
   let tries = 0
   const attempt = async (): Promise<boolean> => {
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `slow-${tries++}` } }

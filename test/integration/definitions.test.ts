@@ -151,7 +151,7 @@ test('an update without changes rewrites an object that is stored in an older ve
   await patch(`${root}/wheels.example.com`, { spec: { versions: versionsWith('v2') } })
   let second = first
   await until(async () => {
-    // After a read, the object is cached in its serialized form.
+    // Read the object first, so that the cache contains it in its serialized form.
     await client.call({ path: `${path}/w` })
     second = await patch(`${path}/w`, {})
     return second !== first

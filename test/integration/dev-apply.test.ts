@@ -34,7 +34,10 @@ const namesOf = async (...args: readonly string[]): Promise<readonly string[]> =
 
 class DevProcess implements AsyncDisposable {
   readonly child: ChildProcess
-  /** The lines of standard error that `next` has not returned yet. Log lines are left out. */
+  /**
+   * The lines of `keelson dev` on standard error that `next` has not returned yet. They do not
+   * include the lines of the log.
+   */
   #lines: string[] = []
   #rest = ''
 
@@ -197,7 +200,8 @@ test('errors name the file and the line, and nothing is deleted until they are c
 
 test('an object that existed before is changed, but never deleted', async () => {
   await kubectl('create', 'configmap', 'before')
-  // A user copies an object of the folder together with its labels.
+  // Create an object that is not in the folder, but has the labels of the objects in the folder.
+  // This happens if a user copies such an object.
   await kubectl('create', 'configmap', 'copy')
   const labels = await kubectl('get', 'ns', 'shop', '-o', 'jsonpath={.metadata.labels}')
   const partOf = String(JSON.parse(labels)['applyset.kubernetes.io/part-of'])
@@ -249,8 +253,8 @@ test('kubectl accepts the ApplySet that keelson dev creates', async () => {
   const args = ['apply', '-f', join(folder, 'z.yaml'), '--server-side', '--prune']
   const prune = [...args, '-n', 'default', '--force-conflicts', `--applyset=${parent}`]
   await assert.rejects(kubectl(...prune), /is managed by tooling "keelson" instead of "kubectl"/)
-  // With this annotation, kubectl manages the ApplySet, and checks the ID and the kinds of the
-  // ApplySet.
+  // With this annotation, kubectl accepts that it manages the ApplySet. It then checks the ID and
+  // the kinds of the ApplySet.
   await kubectl('annotate', parent, 'applyset.kubernetes.io/tooling=kubectl/v1.33', '--overwrite')
   const printed = await kubectl(...prune)
   assert.match(printed, /^configmap\/settings pruned$/m)

@@ -55,7 +55,7 @@ class DevProcess implements AsyncDisposable {
     return this.err.replaceAll(/^\{"level".*\n/gm, '')
   }
 
-  /** Waits until the server has printed the next steps. */
+  /** Waits until the command has printed the instructions for the user. */
   async ready(): Promise<void> {
     while (!this.out.includes('kubectl get ns\n')) {
       if (this.child.exitCode !== null) throw new Error(`keelson dev ended: ${this.err}`)
@@ -172,8 +172,8 @@ function listensOnPort(pid: number): boolean {
   const rows = ['tcp', 'tcp6'].flatMap((file) =>
     readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1),
   )
-  // In proc(5), the fourth field is the state, where 0A means listening, and the tenth field is the
-  // inode.
+  // The fourth field of a row is the state; 0A means listening. The tenth field is the inode (see
+  // proc(5)).
   return rows.map((row) => row.trim().split(/ +/)).some((row) => row[3] === '0A' && own.has(row[9]))
 }
 
@@ -190,7 +190,8 @@ const askEtcd = (socketPath: string, path: string, body = ''): Promise<number | 
   })
 
 test('the etcd of keelson dev has no gRPC gateway, and listens only on sockets that this user can access', async () => {
-  // The name is too long for the path of a socket, and contains a comma, which separates servers.
+  // This name is too long for the path of a socket. It also contains a comma, which separates the
+  // addresses in a list of etcd servers.
   const name = `a,${'long-'.repeat(20)}`
   await using dev = new DevProcess(await withEtcd(name))
   await dev.ready()
@@ -286,7 +287,8 @@ test('deleting a namespace also deletes its contents', async () => {
 
 test('every namespace has a service account and the CA, and a pod has a token in a volume', async () => {
   await shared()
-  // If several objects are named, kubectl does not wait for missing ones.
+  // Wait for each object separately. If several objects are named, kubectl does not wait for
+  // missing ones.
   for (const object of ['serviceaccount/default', 'configmap/kube-root-ca.crt'])
     await kubectl('shared', 'wait', '--for=create', object)
   const published = await kubectl(
@@ -404,7 +406,7 @@ test('several servers choose different ports, status lists them, and stop stops 
   await until(() => all.every(({ child }) => child.exitCode === 0), 'all have stopped')
   assert.equal(await keelson('status'), 'No servers are running: keelson dev starts one.\n')
 
-  // The kubeconfig remains valid, because the server uses the same port again.
+  // When a server starts again, it uses the same port, so that its kubeconfig remains valid.
   await using again = new DevProcess([`--data-dir=${join(dir, 'two')}`], env)
   await again.ready()
   assert.ok(again.err.includes(`:${ports[1]} after`), again.err)
@@ -443,7 +445,8 @@ test('when the terminal is closed, an ephemeral server stops gracefully and leav
   await using dev = new DevProcess(flags, { TMPDIR: temporary, KUBECONFIG: merged })
   await dev.ready()
   const gone = once(dev.child, 'close')
-  // A closing shell sends the first signal, and the kernel the second one.
+  // When a terminal is closed, the process gets this signal twice: from the shell and from the
+  // kernel.
   dev.child.kill('SIGHUP')
   dev.child.kill('SIGHUP')
   await gone
@@ -556,7 +559,7 @@ test('with --ephemeral --kubeconfig-merge, the kubeconfig is restored when the s
     await using second = new DevProcess([...flags, '--context=b'], { KUBECONFIG: merged })
     await second.ready()
     assert.equal(await config('current-context'), 'b\n')
-    // Another program replaces the file, as kubectl does.
+    // Change the file with kubectl, which replaces it.
     await config('set-context', 'b', '--namespace=kube-system')
     await first.stop('SIGTERM')
     assert.equal(await config('current-context'), 'b\n')
@@ -654,7 +657,7 @@ test('--authorization-config replaces the default authorization modes Node and R
     const folder = `--data-dir=${join(dir, name)}`
     await using dev = new DevProcess(['--ephemeral', folder, `--secure-port=${port}`, ...flags])
     await dev.ready()
-    // kubectl prints the answer, and its status is 1 if the answer is no.
+    // kubectl prints `yes` or `no`. For `no`, its exit code is 1.
     return await kubectl(name, 'auth', 'can-i', 'delete', 'secrets', '--as=jane').catch(
       ({ stdout }: { readonly stdout: string }) => stdout,
     )

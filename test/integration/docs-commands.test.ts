@@ -38,8 +38,8 @@ const pages = [
 ]
 
 /**
- * Cache folder in which servers are recorded, so that `keelson stop --all` stops only the servers
- * of this test. It also contains the compile cache.
+ * Cache folder of the commands. It contains the list of running servers, so that `keelson stop
+ * --all` stops only the servers of this test. It also contains the compile cache.
  */
 let cache: string
 before(async () => {
@@ -50,7 +50,8 @@ after(() => rm(cache, { recursive: true, force: true }))
 for (const page of pages) {
   test(`the commands of ${page} work as written`, async (t) => {
     const blocks = readBlocks(readFileSync(join(root, page), 'utf8'))
-    // A page without commands has an error in its code fences.
+    // Each page in the list contains commands. If none are found, the code fences of the page are
+    // wrong.
     assert.ok(blocks.some(({ kind }) => kind === 'commands'))
     await runPage(blocks, t)
   })
@@ -61,8 +62,8 @@ test('README.md has no indented commands, because this test would not run them',
 })
 
 async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> {
-  // The folder represents a checkout. Commands can leave files in it, because data is written to
-  // the current folder.
+  // The commands run in this folder, which looks like a checkout. They can store data in it,
+  // because data is written to the current folder.
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'keelson-docs-')))
   try {
     await mkdir(join(folder, 'bin'))
@@ -112,7 +113,8 @@ function environment(folder: string): NodeJS.ProcessEnv {
     PATH: [join(folder, 'bin'), tools, dirname(process.execPath), env['PATH'] ?? ''].join(':'),
     KUBECACHEDIR: join(folder, 'kubectl-cache'),
     XDG_CACHE_HOME: cache,
-    // These flags equal those of test/support/tools/install, so that its build results are reused.
+    // These variables have the same values as in test/support/tools/install, so that Go reuses the
+    // build results of that script.
     CGO_ENABLED: '0',
     GOFLAGS: '-mod=mod -trimpath',
     // With these variables, the build results and downloads of test/clients/field.ts are reused.
@@ -138,7 +140,7 @@ function lacks(need: string, folder: string): string | undefined {
       return lacks('etcd', folder) ?? (isThere('etcdctl version') ? undefined : 'no etcdctl')
     case 'go':
       if (!isThere('go version')) return 'no Go on the PATH'
-      // These files represent the reader's own module.
+      // Create the files of a Go module, which a reader would have.
       for (const file of ['go.mod', 'go.sum'])
         copyFileSync(join(root, 'test/support/tools/controller-runtime', file), join(folder, file))
       return undefined
@@ -151,7 +153,7 @@ function lacks(need: string, folder: string): string | undefined {
       if (!isThere('cargo --version')) return 'no Rust on the PATH'
       if (!existsSync(join(clientsCache, 'rust')))
         return 'kube is not built: run node test/clients/field.ts --only rust'
-      // These files represent the reader's own crate.
+      // Create the files of a Rust crate, which a reader would have.
       for (const file of ['Cargo.toml', 'Cargo.lock'])
         copyFileSync(join(root, 'test/clients/rust', file), join(folder, file))
       return undefined

@@ -23,7 +23,7 @@ writeKubeadmFiles(join(etc, 'pki'), {
   frontProxyAuthority: new Authority('front-proxy-ca'),
   etcdAuthority: new Authority('etcd-ca'),
 })
-// Files that kubeadm does not create, but that the extra arguments name.
+// Create the files that the extra arguments of the manifest name. kubeadm does not create them.
 mkdirSync(join(etc, 'extra'))
 const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
 writeFileSync(join(etc, 'extra', 'audit.yaml'), JSON.stringify(policy))
@@ -78,7 +78,8 @@ test('the flags that kubeadm writes by default have the same meaning in Keelson'
   }
   assert.match(checks.get('image')?.value ?? '', /kube-apiserver:v1\.33\.\d+$/)
   assert.match(checks.get('--storage-media-type')?.value ?? '', /^not set: .* JSON/)
-  // Only root can read the keys of kubeadm, and the image does not run as root.
+  // The files of the private keys can be read only by root. The image runs as another user, so the
+  // check must report them.
   assert.match(checks.get('user')?.value ?? '', /65532.*\.key$/)
 })
 

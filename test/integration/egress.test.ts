@@ -275,7 +275,8 @@ test('a connection fails if its proxy is down', async () => {
     await reviewed('by-url'),
     `Internal error occurred: ${failed} "by-url.example.com": failed to call webhook: Post "https://127.0.0.1:${hookPort}/by-url?timeout=2s": dial unix ${at('controlplane.sock')}: connect: no such file or directory`,
   )
-  // Konnectivity's client waits for a missing proxy until the deadline of the call.
+  // This connection fails later than the others, because konnectivity's client waits for a missing
+  // proxy until the deadline of the call.
   assert.equal(
     await reviewed('by-service'),
     `Internal error occurred: ${failed} "by-service.example.com": failed to call webhook: Post "https://hook.default.svc:${hookPort}/it?timeout=2s": context deadline exceeded`,

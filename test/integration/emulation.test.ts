@@ -21,12 +21,14 @@ const recorded: { readonly [run: string]: ServedApi } = JSON.parse(
 )
 
 /**
- * Whether a line belongs to an API version that was removed before 1.33, and that Keelson therefore
- * does not have.
+ * Whether a line describes an API version that Keelson does not have, because Kubernetes removed it
+ * before 1.33.
  */
 const isGone = (line: string): boolean =>
   /^(?:flowcontrol.apiserver.k8s.io\/v1beta3|authentication.k8s.io\/v1beta1) /.test(line)
-/** Matches feature gates that Keelson does not have. These features are off. */
+/**
+ * Matches feature gates whose features Keelson does not have. Keelson reports these gates as off.
+ */
 const absent = /name="(?:ContextualLogging|PortForwardWebsockets|TranslateStream\w+)"/
 
 const shown = (lines: readonly string[]): string[] =>

@@ -28,8 +28,8 @@ const recorded: { readonly [phase: string]: readonly StepResult[] } = JSON.parse
 )
 
 /**
- * Whether the response was recorded while kube-apiserver rebuilt its cache. kube-apiserver rebuilds
- * the cache after each value that it cannot read.
+ * Whether the response was recorded while kube-apiserver rebuilt its cache, which it does after
+ * each value that it cannot read. Such a response is not compared.
  */
 const isOfMoment = ({ step, status, message }: StepResult): boolean =>
   String(message).startsWith('storage is (re)initializing') ||

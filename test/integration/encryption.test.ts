@@ -182,7 +182,7 @@ test("all values are encrypted, except for the server's own records", async () =
     assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
     assert.equal((await call(client, 'GET', '/apis/apps/v1/deployments')).status, 200)
     const folders = new Map<string, Set<string>>()
-    // Controllers also write objects. They start when the server is ready.
+    // Wait until the controllers, which start when the server is ready, have also written objects.
     await until(async () => {
       folders.clear()
       for (const [key, { text }] of await storedIn(etcd)) {
@@ -259,8 +259,8 @@ test('objects can be written while the plugin is killed and its key is rotated',
     )
     assert.equal((await client.call({ path: '/livez/kms-providers' })).status, 404)
   })
-  // A second server has its own DEK seed, and calls the plugin to decrypt the seed of the first
-  // server.
+  // Start a second server, which has its own DEK seed. To decrypt the seed of the first server, it
+  // must call the plugin.
   await during(etcd, withConfig(path), async (client) => {
     const { status, body } = await call(client, 'GET', secrets)
     assert.equal(status, 200)
@@ -340,7 +340,8 @@ test('a server whose plugin is down starts, reports why it cannot read, and reco
     assert.match(health.text, /^internal server error: kms-provider-0: .*rpc error: code = /)
     assert.equal((await client.call({ path: '/livez' })).status, 200)
     await plugin.start()
-    // A health check makes the server call the plugin again after some seconds.
+    // Wait until the health check has caused the server to call the plugin again, which takes some
+    // seconds.
     await until(
       async () => (await client.call({ path: '/readyz/kms-providers' })).status === 200,
       'the server calls the plugin again',
@@ -367,7 +368,7 @@ test('a server that cannot decrypt roles and policies starts, and rejects reques
   await plugin.stop()
   const [port = 0] = await freePorts(1)
   const starting = startKeelson({ etcdUrl: etcd.clientUrl, args, port })
-  // Prevents an unhandled rejection if the test fails before the promise is awaited.
+  // Handle the rejection in case the test fails before it awaits the promise.
   starting.catch(() => undefined)
   await using client = clients['HTTP/1.1']?.(`https://127.0.0.1:${port}`) ?? assert.fail()
   const statusOf = (path: string): Promise<number> =>
@@ -489,7 +490,7 @@ test('while a policy cannot be decrypted, requests that it forbids are still rej
   await during(etcd, withConfig(first), async (client) => {
     await createPolicy(client)
     assert.equal((await call(client, 'POST', configMaps, forbidden)).status, 422)
-    // The policy becomes unreadable while the server is running.
+    // Make the policy unreadable while the server is running.
     await breakPolicy(etcd)
     await until(
       async () => (await call(client, 'GET', `${policies}/deny`)).status === 500,

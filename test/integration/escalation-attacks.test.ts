@@ -193,8 +193,8 @@ test('impersonation: a user can impersonate only the users that the rules allow,
       await refused('/apis', { headers })
     }
     await refused('/apis', { headers: { 'impersonate-group': 'system:masters' } }, [403, 500])
-    // The impersonated request has none of bob's own permissions, and carol does not have the
-    // required permission.
+    // Bob impersonates carol. The request then has only the permissions of carol, which are not
+    // sufficient, and none of bob's own.
     const impersonated = await call('/api/v1/namespaces/own/configmaps', { headers: carol })
     assert.equal(impersonated.status, 403)
   })
@@ -289,8 +289,8 @@ test('names: permission for one object does not include other objects', async ()
     ]) {
       await refused(`${secrets}${query}`)
     }
-    // If a query contains two names, authorization checks the first one. A listed object must match
-    // both, so no object matches.
+    // If a query contains two names, authorization checks only the first one. The query must not
+    // return the object with the second name. It returns no object, because none has both names.
     await refused(
       `${secrets}?fieldSelector=metadata.name%3Dshown,metadata.name%3Dhidden`,
       {},

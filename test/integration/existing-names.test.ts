@@ -1,4 +1,4 @@
-/** Tests creates whose names belong to existing large objects. */
+/** Tests creates with the names of large objects that already exist. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startCluster } from '../../src/entry/testing/index.ts'
@@ -15,7 +15,7 @@ test('creates of objects that already exist and are large do not block the event
       path,
       body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, ...more },
     })
-  // The cache does not keep several decoded objects of this size.
+  // Create several objects. The cache cannot keep all of them decoded, because of their size.
   const names = ['a', 'b', 'c']
   for (const name of names) assert.equal((await create(name, { data })).status, 201)
   const longestMs = await bestLongestTurnMs(async () => {

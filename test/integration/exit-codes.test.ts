@@ -69,7 +69,7 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   [2, 'auth'],
   [2, 'auth why'],
   [2, 'doctor --no-such-flag'],
-  // With --testing, an invalid flag counts as a failed start, not as an invalid argument.
+  // `serve --testing` reports an invalid flag like any other failed start, with 1 instead of 2.
   [1, 'serve --testing --no-such-flag'],
   [1, 'serve --etcd-servers=http://127.0.0.1:1'],
   [1, `dev --data-dir=${other}`],

@@ -266,7 +266,7 @@ test('a watch releases its seat when it has started, and adds to the estimated w
 })
 
 /**
- * Handler for the server's own requests. Sends them to the server over HTTPS like an ordinary
+ * Handles the requests that the server sends to itself. Sends them over HTTPS, like an ordinary
  * client.
  */
 const handle: Handler = async ({ method, path, query, body, headers }) => {

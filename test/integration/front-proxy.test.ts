@@ -237,7 +237,7 @@ test('the authorities of proxies are reloaded when their file changes', async ()
   await writeFile(join(dir, 'proxies.pem'), renewed.certificatePem)
   const isUsed = async (): Promise<boolean> =>
     (await overHttp2({ certificate, headers: jane })).status === 201
-  // A handshake may fail while the server replaces the authorities.
+  // Ignore errors, because a handshake may fail while the server replaces the authorities.
   await until(() => isUsed().catch(() => false), 'the new authority is used', WATCHED_MS)
   assert.equal((await overHttp2({ certificate: proxy, headers: jane })).status, 401)
   assert.equal((await overHttp2({ certificate: clients.issue({ cn: 'jim' }) })).status, 201)

@@ -18,7 +18,10 @@ after(() => {
 
 type ExitResult = { readonly code: number | string; readonly stderr: string }
 
-/** Mounts a disk of this size, and runs a program that should fail. */
+/**
+ * Mounts an empty disk of this size, and runs a program that uses the disk. Returns the exit code
+ * and the output of the program.
+ */
 function runOnDisk(size: string, program: string, ...args: readonly string[]): Promise<ExitResult> {
   const script = 'mount -t tmpfs -o "size=$1" tmpfs "$2" && shift 2 && exec "$@"'
   const command = ['-rm', 'sh', '-c', script, 'sh', size, disk, program, ...args]

@@ -159,7 +159,10 @@ test('a tunnel that starts during the shutdown is closed', { timeout: 120_000 },
   await Promise.all([stopped, socket.destroyed || once(socket, 'close')])
 })
 
-/** Counts the responses that occupy a slot for requests in flight. */
+/**
+ * Counts the responses that occupy a slot. The number of slots limits the number of requests in
+ * progress.
+ */
 class InFlightSlots {
   open = 0
   readonly place = { leave: (): void => void this.open-- }
@@ -171,7 +174,7 @@ class InFlightSlots {
 
   async gone(): Promise<void> {
     await until(() => this.open <= 0, 'the slot is released')
-    // Wait, so that the assertion below fails if the slot is released a second time.
+    // Wait a moment before the check, to detect that the slot is released twice.
     await sleep(20)
     assert.equal(this.open, 0)
   }
@@ -314,7 +317,7 @@ test('headers of requests in progress count toward the memory limit, even if the
   const answers: (() => void)[] = []
   const http1 = `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(1_040_000)}\r\n\r\n`
   const http2 = longHeaders(1, requestFields('GET', '/', field('x-long', 'y'.repeat(1_040_000))))
-  // Large headers of all requests together are limited to 32 MB.
+  // Send more large headers than the 32 MB that all requests together may use.
   for (let at = 0; at < 32; at++) {
     using client = await RawHttp2.open(port)
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })

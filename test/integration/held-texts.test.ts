@@ -29,11 +29,12 @@ async function heldBy(ask: (at: string) => Parameters<Cluster['request']>[0]): P
     const { status } = await cluster.request(ask(at))
     assert.ok(status < 300, `${status}`)
   }
-  // Warm up first, because the first requests create data that is retained permanently.
+  // Send some requests before the measurement, because the first requests create data that remains
+  // in memory permanently.
   for (const at of ['first', 'second']) await send(at)
   const held = await heldBytes(async () => {
     for (let at = 0; at < REQUESTS; at++) await send(`${at}`)
-    // Some memory belongs to the last request, so send a small one.
+    // End with a small request, because the server still refers to parts of the last request.
     await cluster.request({ path: '/api/v1/namespaces/default' })
   })
   assert.ok(held < HELD_BYTES_MAX, `${held} bytes are held of ${REQUESTS} requests`)
@@ -62,7 +63,8 @@ test('an object that was applied many times does not keep the request bodies in 
     ).status,
     201,
   )
-  // Only a short string of each body is stored.
+  // Applies the object many times. Each request body contains a long string that is not stored, and
+  // a short string that is stored.
   const applyAll = async (round: string): Promise<void> => {
     for (let at = 0; at < 30; at++) {
       const metadata = { name, selfLink: big }
@@ -79,6 +81,7 @@ test('an object that was applied many times does not keep the request bodies in 
   }
   await applyAll('first')
   const held = await heldBytes(() => applyAll('second'))
-  // The versions of the object are retained for watches and for the history of the test cluster.
+  // The limit includes the versions of the object, which are retained for watches and for the
+  // history of the test cluster.
   assert.ok(held < 38 << 20, `${held} bytes are held`)
 })

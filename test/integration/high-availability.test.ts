@@ -19,7 +19,7 @@ const read = (name: string): string => readFileSync(join(deploy, 'ha', name), 'u
 /** Time before a client that got an error sends its next request. */
 const RETRY_MS = 100
 const WRITERS = 4
-/** Number of further writes that shows that clients can continue. */
+/** Number of writes that must succeed after a failure. They prove that clients can continue. */
 const PROGRESS = 20
 
 const missing = ['haproxy', 'openssl'].filter((name) => findOnPath(name) === undefined)
@@ -145,7 +145,8 @@ test('systemd accepts the units of the high-availability example', {
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-ha-units-'))
   try {
-    // systemd checks that the programs exist.
+    // Replace the paths of the programs by an existing program, because systemd checks that the
+    // programs exist.
     const place = (name: string, text: string): void =>
       writeFileSync(
         join(folder, name),

@@ -9,8 +9,8 @@ import { type HostileDefinition, hostileDefinitions } from '../chaos/hostile/crd
 import { type Answer, serverOfFile } from './support.ts'
 
 /**
- * Maximum CPU time for a definition and its objects, the largest of which have some megabytes. The
- * time includes that of the client, which runs in the same process.
+ * Maximum CPU time in ms for a definition and its objects, which have up to some megabytes. The CPU
+ * time of the client is included, because it runs in the same process.
  */
 const CPU_MS_MAX = 45_000
 /** Maximum CPU time of a tick of the event loop, during which no other request is served. */
@@ -63,9 +63,9 @@ test("names of JavaScript's built-in properties can be groups, plurals and kinds
   }))
 
 /**
- * Runs an attack and checks its cost. Compilation, garbage collection and other programs sometimes
- * make a tick longer, but blocking work of the server does so in every run. Therefore there are up
- * to three runs. Only the run whose longest tick is the shortest counts.
+ * Runs an attack and checks the CPU time of its longest tick. Compilation, garbage collection and
+ * other programs can make a tick longer in some runs. If the limit is exceeded, the attack is
+ * therefore repeated, up to three times. The test fails if every run exceeds the limit.
  */
 async function bounded(
   run: (time: number) => Promise<void>,
@@ -149,9 +149,9 @@ function bodyOf(
 const LOOK_MS = 1
 
 /**
- * Measures ticks of the event loop. The returned function ends the measurement and returns the
- * longest tick. A single timer measures all ticks. A promise for each tick would fill the heap and
- * the async hooks of node:test, and garbage collection would then be the longest tick.
+ * Starts to measure the ticks of the event loop. The returned function ends the measurement and
+ * returns the longest tick. All ticks are measured with one timer. With a promise for each tick,
+ * the memory for these promises would cause long garbage collections.
  */
 function longestTurn(): () => number {
   let longestMs = 0

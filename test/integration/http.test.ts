@@ -458,8 +458,8 @@ for (const [version, connect] of Object.entries(clients)) {
       )
       assert.match(text, /^apiserver_storage_objects\{resource="configmaps"\} \d/m)
       assert.match(text, /^process_resident_memory_bytes \d/m)
-      // The first gate is on. The second is on in kube-apiserver, but off here, because Keelson
-      // does not have its feature.
+      // Both gates are on in kube-apiserver. The second one is off here, because Keelson does not
+      // have its feature.
       assert.match(
         text,
         /^kubernetes_feature_enabled\{name="CustomResourceFieldSelectors",stage=""\} 1$/m,
@@ -475,7 +475,7 @@ test('a server that stops ends its watches without errors', async () => {
   assert.ok(client !== undefined)
   const lines = client.lines({ path: '/api/v1/namespaces/default/configmaps?watch=1' })
   const ended = lines.next()
-  // When a later request has received its response, the watch is open.
+  // The response to a later request shows that the watch has been opened.
   await client.call({ path: '/version' })
   await other[Symbol.asyncDispose]()
   assert.equal((await ended).done, true)

@@ -44,8 +44,8 @@ const LATENCY_MS_MAX = 20_000
 let server: AttackedServer
 before(async () => {
   server = await AttackedServer.start()
-  // Warm up first, because the first requests are slow and leave memory behind that no attack has
-  // caused.
+  // Send some requests before the first attack. The first requests of a process are slow and
+  // allocate memory permanently, which must not be attributed to an attack.
   using client = await RawHttp2.open(server.port)
   for (let at = 1; at < 500; at += 2) await client.send(headersFrame(at, requestFields('GET', '/')))
   await sleep(100)
@@ -53,9 +53,9 @@ before(async () => {
 after(() => server[Symbol.dispose]())
 
 /**
- * Runs an attack while a well-behaved client sends requests, and checks the effects. `errors`
- * matches the log entry for the connection that the server ends, or is null if the server must not
- * end any connection.
+ * Runs an attack while a well-behaved client sends requests, and checks the effects. If the server
+ * must end the connection of the attacker, `errors` matches the expected log entry. If it must not
+ * end any connection, `errors` is null.
  */
 function attack(name: string, errors: RegExp | null, run: (port: number) => Promise<void>): void {
   test(name, { timeout: 120_000 }, async () => {
@@ -135,7 +135,7 @@ async function assertCut(client: RawHttp2): Promise<void> {
   assert.ok(await client.closed())
 }
 
-/** Defines a test of a flood for which the server ends the connection. */
+/** Defines the test of an attack that sends many frames. The server must end the connection. */
 const floodAttack = (
   name: string,
   what: RegExp,
@@ -355,8 +355,8 @@ describe('attacks on HPACK end as expected', () => {
   attack('a bomb within the limit is released', null, async (port) => {
     using client = await RawHttp2.open(port)
     await flood(client, 100, (at) => headersFrame(2 * at + 1, bomb(at)))
-    // Together the blocks exceed the budget of all connections. Some requests are rejected, and the
-    // connection continues.
+    // All blocks together exceed the budget that all connections share. The server must reject some
+    // of the requests, but must not end the connection.
     assert.ok(await client.until(isOver))
     await client.send(headersFrame(201, bomb(100)))
     assert.ok(await client.until(({ type, stream }) => type === FRAME.DATA && stream === 201))

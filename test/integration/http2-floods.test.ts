@@ -54,7 +54,7 @@ describe('floods of DATA frames are limited', () => {
       Array.from({ length: 1000 }, () => frame(FRAME.DATA, 0, 1, Buffer.from('a'))),
     )
     for (let sent = 0; sent < BODY_BYTES; sent += 1000) await client.send(batch)
-    // The server opened the window again, so the bytes have arrived.
+    // The server enlarges the flow-control window when it has received the bytes.
     assert.ok(
       await client.until(({ type, stream }) => type === FRAME.WINDOW_UPDATE && stream === 1),
     )
@@ -239,7 +239,8 @@ describe('floods of headers are limited', () => {
     await using server = await startListener(never, { headMsMax: 200, idleMsMax: 400 })
     using client = await RawHttp2.open(server.port)
     await client.send(headersFrame(1, requestFields('GET', '/'), END_STREAM))
-    // Wait for less than the default timeout, so that the configured one is tested.
+    // Wait for less than the default timeout of the server, so that the test fails if the server
+    // ignores the configured timeout.
     assert.equal(await client.goawayCode(20_000), ENHANCE_YOUR_CALM)
     assert.deepEqual(server.connectionErrors, [
       'ENHANCE_YOUR_CALM a field block did not arrive in time',
@@ -255,7 +256,8 @@ describe('floods of headers are limited', () => {
     using client = await RawHttp2.open(server.port)
     await client.send(longHeaders(1, requestFields('GET', '/', field('x', 'y'.repeat(500_000)))))
     assert.ok(await client.until(({ type }) => type === FRAME.DATA))
-    // The client does not read the rest of the response.
+    // Do not read the rest of the response. The headers of the request must nevertheless be
+    // released.
     await until(() => {
       measureFootprint()
       return seen?.deref() === undefined

@@ -31,8 +31,8 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]())
 
 /**
- * Defines a test that sends frames for stream 1, which must be reset, and a request on stream 3,
- * which must get a response.
+ * Defines a test that sends these frames for stream 1, and then a valid request on stream 3. The
+ * server must reset stream 1 and respond on stream 3.
  */
 function refused(name: string, ...frames: readonly Buffer[]): void {
   test(`a malformed request resets its stream: ${name}`, async () => {

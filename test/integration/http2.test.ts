@@ -27,8 +27,7 @@ async function listen(handler: Handler): Promise<Listener> {
 }
 
 test('h2spec reports no errors', { timeout: 120_000 }, async () => {
-  // Some requests of h2spec violate a rule only after their headers, so the response must not be
-  // sent immediately.
+  // Delay the response, because some requests of h2spec violate a rule only after their headers.
   await using listener = await listen(async (request) => {
     await request.body().catch((error: unknown) => assert.ok(error instanceof ApiError))
     await sleep(30)

@@ -35,7 +35,8 @@ test('informers receive exactly what was written, despite restarts of the server
     `--objects=${objects}`,
   ]
   using listing = new Client(toolPath('informer'), goArgs('listing', OBJECTS))
-  // The same program uses streaming lists if an environment variable enables the gate of client-go.
+  // Run the same program again with streaming lists. This environment variable enables the feature
+  // gate of client-go.
   using streaming = new Client(toolPath('informer'), goArgs('streaming', OBJECTS / 10), {
     KUBE_FEATURE_WatchListClient: 'true',
   })
@@ -57,7 +58,7 @@ test('informers receive exactly what was written, despite restarts of the server
     const verdict = await client.end()
     assert.deepEqual(verdict.faults, [], JSON.stringify(verdict))
     const { configMaps } = verdict
-    // Without updates and deletions, the test would verify nothing.
+    // Check that objects were updated and deleted. Otherwise the test would prove nothing.
     assert.ok(configMaps.updates > 10 && configMaps.deletes > 2, JSON.stringify(verdict))
   }
 })

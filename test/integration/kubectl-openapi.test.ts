@@ -137,7 +137,8 @@ test('a custom kind can be explained once it is defined', async () => {
   await kubectl.out('wait', '--for=condition=Established', 'crd/wheels.example.com')
   const wheel = await kubectl.out('explain', 'wheel')
   assert.match(wheel, /DESCRIPTION:\n {4}A thing that turns\./)
-  // Kubernetes' conformance tests search for these words, for custom and built-in kinds.
+  // Kubernetes' conformance tests search for these words in the output of `kubectl explain`, for
+  // custom and built-in kinds.
   for (const text of [wheel, await kubectl.out('explain', 'pod')])
     assert.match(text, /\n {2}apiVersion\t<string>\n {4}APIVersion defines /)
   assert.match(await kubectl.out('explain', 'wheel.spec'), /\n {2}size\t<integer>\n {4}How large\./)

@@ -122,7 +122,8 @@ test('kubectl apply creates and changes fields, and removes fields that are no l
   const first = await kubectl.file('first.yaml', deployment('applied'))
   assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied created/)
   assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied unchanged/)
-  // The field of another client is kept, and the applier's own fields equal those of its file.
+  // Another client sets a label. `kubectl apply` must keep this label, and must change only the
+  // fields of its own file.
   await kubectl.out('label', 'deployment/applied', 'owner=other')
   const changed = deployment('applied', 'web:2', '[{name: B, value: "2"}, {name: C, value: "3"}]')
   const second = await kubectl.file('second.yaml', changed)

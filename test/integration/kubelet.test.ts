@@ -33,8 +33,8 @@ let client: Client
 before(async () => {
   kubelet = await startKubelet()
   const flags = ['--disable-admission-plugins=ServiceAccount', '--request-timeout=1s']
-  // These two host names resolve to the kubelet on this machine. Without this function, the server
-  // would reject addresses of its own machine.
+  // Resolve these two host names to the kubelet of this test, which runs on this machine. By
+  // default, the server rejects addresses of its own machine.
   const near = ['127.0.0.1', 'node.example.com']
   const findHost = createFindHost(async (host) => [host])
   server = await startTestServer(flags, {
@@ -157,7 +157,10 @@ test("a node cannot make a proxy connect to the server's own machine", async () 
   }
 })
 
-/** CVE-2020-8562: DNS cannot resolve this name, so a second resolution would fail. */
+/**
+ * Tests the fix of CVE-2020-8562. Real DNS does not know the name of this node. The request would
+ * therefore fail if the server resolved the name again after the verification.
+ */
 test('a node with a host name is reached at the address that was verified', async () => {
   const status = { addresses: [{ type: 'Hostname', address: 'node.example.com' }] }
   await client.call({
@@ -294,8 +297,8 @@ for (const kind of ['HTTP/1.1', 'HTTP/2'] as const) {
     using upload = begin(kind, '/api/v1/nodes/n/proxy/deaf')
     const taken = { bytes: 0 }
     void pour(upload.to, 8 * bigBytes, taken).catch(() => undefined)
-    // The loop ends when all buffers between the client and the kubelet are full. Linux lets the
-    // buffers of each of the two sockets grow to 36 MB.
+    // Wait until all buffers between the client and the kubelet are full. There are two sockets
+    // between them. Linux enlarges the buffers of a socket up to 36 MB.
     let last = -1
     for (; last !== taken.bytes || last === 0; await sleep(500)) last = taken.bytes
     assert.ok(
@@ -306,8 +309,8 @@ for (const kind of ['HTTP/1.1', 'HTTP/2'] as const) {
 }
 
 /**
- * A body that looks like a second request. For a GET without a length, Node's client would append
- * the body to the request without framing.
+ * A request body that looks like a second request. If the length of a GET body is not announced,
+ * Node's client sends the body without framing.
  */
 const second = Buffer.from('POST /second HTTP/1.1\r\nhost: kubelet\r\ncontent-length: 0\r\n\r\n')
 

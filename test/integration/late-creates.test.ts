@@ -57,8 +57,8 @@ test('a create of a custom resource is rejected if its definition is deleted in 
   await hook.held
   await cluster.request({ method: 'DELETE', path: `${definitions}/boxes.example.com` })
   await cluster.waitFor(async () => !(await serves()), { timeoutMs: PATIENCE_MS })
-  // The new definition serves the same path, but the pending create belongs to the deleted
-  // definition.
+  // Create the definition again. Its kind is served at the same path, but the pending create must
+  // not be stored, because it belongs to the deleted definition.
   await cluster.request({ method: 'POST', path: definitions, body: definition })
   await cluster.waitFor(serves, { timeoutMs: PATIENCE_MS })
   hook.release()

@@ -16,7 +16,7 @@ export type AttackedListener = AsyncDisposable & {
   readonly port: number
   /** Waits until this number of connections is open. */
   readonly connections: (count: number) => Promise<void>
-  /** Errors that were logged when connections ended, as `CODE message`. */
+  /** Errors that were logged at the end of connections. Each has the form `CODE message`. */
   readonly connectionErrors: readonly string[]
 }
 

@@ -81,8 +81,8 @@ async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, bo
   if (body !== undefined) stream.end(body)
   const parts: Buffer[] = []
   stream.on('data', (part: Buffer) => parts.push(part))
-  // Wait for both events at the same time. Node reports a stream as aborted if it ends before it is
-  // read.
+  // Start to read the body before the headers arrive. If a stream ends before it is read, Node
+  // reports it as aborted.
   const [[head]] = await Promise.all([once(stream, 'response'), once(stream, 'end')])
   return { status: Number(head[':status']), headers: head, body: Buffer.concat(parts) }
 }
@@ -120,7 +120,8 @@ const largeBytes = largeParts.reduce((bytes, part) => bytes + part.length, 0)
 test('no connection is dropped if a thousand clients connect while the server is busy', async () => {
   await using server = await start(async () => text('{}'))
   const { port } = server.listener
-  // The counter covers the whole machine, so other programs can also increase it.
+  // Try several times. Linux counts the dropped connections of the whole machine, so other programs
+  // can also increase the counter.
   let dropped = Infinity
   for (let tries = 0; tries < 3 && dropped > 0; tries++) {
     const before = droppedConnections()
@@ -549,7 +550,7 @@ describe('the listener enforces limits', () => {
     await once(session, 'remoteSettings')
     const stream = session.request({ ':path': '/' })
     stream.on('error', () => undefined)
-    // The client reads so slowly that its window is not opened again.
+    // The client reads so slowly that its flow-control window stays full.
     await once(stream, 'response')
     await once(stream, 'close')
     assert.equal(stream.rstCode, constants.NGHTTP2_CANCEL)
@@ -584,8 +585,8 @@ describe('the listener enforces limits', () => {
     const wanted = Array.from({ length: 100 }, (_, at) => at)
     let answers = ''
     socket.on('data', (piece: Buffer) => (answers += piece.toString()))
-    // The pieces end at arbitrary positions, and some of them arrive while earlier requests are
-    // waiting.
+    // Send the bytes in pieces that do not end at the end of a request. Some pieces arrive while
+    // earlier requests are still waiting for their response.
     const bytes = wanted.map(post).join('')
     for (let at = 0; at < bytes.length; at += 700) {
       socket.write(bytes.slice(at, at + 700))
@@ -628,8 +629,8 @@ describe('the listener enforces limits', () => {
       const body = Buffer.from(`outdated: ${peerCertificate()?.isOutdated ?? false}`)
       const { status, headers } = text('')
       if (path !== '/streamed') return { status, headers, body }
-      // The headers of this response have already been sent, so they cannot contain connection:
-      // close.
+      // The headers of this response have already been sent. Therefore they cannot contain
+      // `connection: close` anymore.
       const stream = (async function* () {
         yield [Buffer.from('begun')]
         await going
@@ -654,7 +655,7 @@ describe('the listener enforces limits', () => {
       return { socket, gone, answers: () => answers }
     })
     while (seen.length < 2 || sockets[1]?.answers().includes('begun') !== true) await sleep(5)
-    // This client has started its handshake when the authorities change.
+    // Connect a client that has not completed its TLS handshake when the authorities change.
     const early = connectPlain({ port, host: '127.0.0.1' })
     const earlyGone = new Promise(
       (resolve) => void early.on('error', () => undefined).on('close', resolve),
@@ -744,7 +745,8 @@ describe('the listener enforces limits', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`x-${at}`, 'y']))
     for (const headers of [{ 'x-long': 'y'.repeat(60_000) }, many]) {
       const session = open(server.url)
-      // A limit in a SETTINGS frame applies once the client has acknowledged the frame.
+      // Wait until the client has acknowledged the SETTINGS frame of the server. Only then do its
+      // limits apply.
       await once(session, 'remoteSettings')
       await new Promise((resolve) => void session.ping(resolve))
       await assert.rejects(ask(session, { ':path': '/', ...headers }), Object.keys(headers).join())
@@ -871,8 +873,8 @@ describe('the listener shuts down gracefully', () => {
     await client.until(({ type }) => type === FRAME.DATA)
     client.socket.pause()
     const closed = server.listener.close({ graceMs: PATIENCE_MS })
-    // The pause exceeds the lifetime of a closing connection, but the connection stays open until
-    // the client has received its response.
+    // Pause for longer than a closing connection is usually kept open. The connection must stay
+    // open until the client has received the response.
     await sleep(2500)
     client.socket.resume()
     assert.ok(
@@ -887,8 +889,8 @@ describe('the listener shuts down gracefully', () => {
   })
 
   test('at shutdown, the listener closes watches gradually during the grace period', async () => {
-    // The listener closes one watch every 5 ms, which takes two seconds in total. A single
-    // connection does not allow this many streams.
+    // The listener closes one watch every 5 ms, so closing all of them takes two seconds. Two
+    // connections are used, because one connection does not allow this many streams.
     const WATCHES = 400
     const server = await start(watched)
     const sessions = [open(server.url), open(server.url)]
@@ -903,14 +905,15 @@ describe('the listener shuts down gracefully', () => {
     while (server.listener.openRequests < WATCHES) await sleep(10)
     await server.listener.close({ graceMs: 0, watchGraceMs: 3_000 })
     await Promise.all(ends)
-    // On a busy machine, the test may notice late that the first watches are closed.
+    // The measured time is shorter than these two seconds if the test notices the first end late,
+    // as on a busy machine.
     const spreadMs = Math.max(...endsMs) - Math.min(...endsMs)
     assert.ok(spreadMs > 1_000, `within ${spreadMs} ms`)
     for (const session of sessions) session.destroy()
   })
 
   test('at shutdown, the listener closes watches over WebSockets gradually, but other tunnels immediately', async () => {
-    // The listener closes one watch every 5 ms, which takes half a second in total.
+    // The listener closes one watch every 5 ms, so closing all of them takes half a second.
     const WATCHES = 100
     const server = await start(async (request) => {
       const watch = await watched(request)

@@ -4,7 +4,10 @@ import { after, before, test } from 'node:test'
 import { type Call, type Client, clients, startTestServer } from './support.ts'
 
 const CHARACTERS = 900_000
-/** A message can show 32 KB of an invalid field several times, with two levels of escaping. */
+/**
+ * Maximum length of a response. An error message may quote 32 KB of an invalid field. It can
+ * contain this quote several times, with two levels of escaping.
+ */
 const RESPONSE_CHARACTERS_MAX = 768 << 10
 
 const parts = new AsyncDisposableStack()
@@ -12,7 +15,7 @@ let client: Client
 
 before(async () => {
   const server = parts.use(await startTestServer())
-  // Node's HTTP/2 client does not send headers of this size.
+  // Use HTTP/1.1, because Node's HTTP/2 client does not send headers of this size.
   const made = clients['HTTP/1.1']?.(server.url)
   assert.ok(made)
   client = parts.use(made)
@@ -21,7 +24,10 @@ before(async () => {
 after(() => parts.disposeAsync())
 
 const plain = 'a'.repeat(CHARACTERS)
-/** Each character of this text is escaped, in the message and again in the JSON of the response. */
+/**
+ * A string whose characters are all escaped twice: in the error message, and again in the JSON of
+ * the response.
+ */
 const quotes = '"'.repeat(CHARACTERS)
 const encoded = '%22'.repeat(CHARACTERS / 3)
 const maps = '/api/v1/namespaces/default/configmaps'

@@ -87,7 +87,7 @@ test('the labels of verbs, bodies and responses equal those of kube-apiserver', 
   assert.ok(
     (await sum('apiserver_request_sli_duration_seconds_count', { ...own, verb: 'POST' })) === 1,
   )
-  // The metric is hidden by default, and a flag enables it.
+  // This metric is hidden by default. A flag of this server enables it.
   assert.ok(
     (await sum('apiserver_request_slo_duration_seconds_count', { ...own, verb: 'POST' })) === 1,
   )
@@ -146,7 +146,7 @@ test('requests that exceed the limit for requests in flight are counted as termi
   ])
   await using own = clients['HTTP/2']?.(limited.url) ?? assert.fail()
   limited.pauseEtcd()
-  // This request waits for etcd and occupies the only slot.
+  // Send a request that waits for etcd. It occupies the only slot for requests in progress.
   const held = own.call({ path: `${secrets}/held`, token: 'bob-token' })
   const read = async (): Promise<string> => (await own.call({ path: '/metrics' })).text
   await until(

@@ -142,13 +142,13 @@ async function define(plural: string): Promise<void> {
   )
 }
 
-/** Returns how often quotas were queued for counting. */
+/** Returns how many times a quota has been queued, so that its objects are counted again. */
 async function counts(): Promise<number> {
   const { text } = await client.call({ path: '/metrics' })
   return Number(/^workqueue_adds_total\{name="resourcequota_primary"\} (\d+)/m.exec(text)?.[1])
 }
 
-/** If no quota has been counted during this time, no further count is expected. */
+/** Time without a change after which all counts are considered finished. */
 const QUIET_MS = 1_500
 
 async function settledCounts(): Promise<number> {

@@ -277,7 +277,7 @@ test('a node can create only its own mirror pods, which give it no further acces
       { body: { metadata: { name: 'on-two' }, target: { name: 'one' } } },
     ],
   ])
-  // A mirror Pod that an administrator created gives no access either.
+  // A mirror Pod that an administrator has created must not give the node access either.
   const spec = volume({ secret: { secretName: 'of-two' } })
   const body = {
     metadata: { name: 'm', annotations, ownerReferences: [owner] },
@@ -387,12 +387,12 @@ test('a node cannot write another node, not even with an update that would creat
       { body: { apiVersion: 'v1', kind: 'Secret' }, type: apply },
     ],
   ])
-  // An update does not create a Node.
+  // An update of a Node that does not exist must not create it.
   assert.equal(
     (await asOne('PUT', '/api/v1/nodes/three', { body: nodeObject('three') })).status,
     404,
   )
-  // The name in the path is authorized, so it must equal the name in the body.
+  // The server authorizes the name in the path. It must reject a body with a different name.
   assert.equal((await asOne('PUT', '/api/v1/nodes/one', { body: nodeObject('two') })).status, 400)
   assert.equal((await call('GET', '/api/v1/nodes/three')).status, 404)
 })

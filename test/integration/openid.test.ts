@@ -155,8 +155,8 @@ test('tokens stay valid during a key rotation, until their key is withdrawn', as
   }
   isOver = true
   for (const requests of await Promise.all(working)) assert.ok(requests > 5)
-  // The withdrawn key signs a separate token, because an identical token of the same second might
-  // be cached.
+  // Issue a new token with the key that is withdrawn next. Tokens from the same second are
+  // identical, so an older token might already be in the server's cache.
   await provider.rotate({ keepsOld: true })
   const withdrawn = await logins[0]?.refresh()
   await provider.rotate({ keepsOld: false })

@@ -36,8 +36,8 @@ const COMMAND_MS_MAX = 300_000
 const DAY_MS = 86_400_000
 
 /**
- * The test file that runs each block marked `bash`. A key is a text that both the block and the
- * test file contain.
+ * Maps a text in each block marked `bash` to the test file that runs this block. The test file must
+ * also contain the text.
  */
 const testFiles = {
   'snapshot save': 'etcd-snapshot.test.ts',
@@ -59,7 +59,8 @@ test('a test runs each command of docs/operate.md', () => {
   }
   assert.deepEqual(left, [])
   const languages = [...page.matchAll(/^ *```(\w+)/gm)].map(([, language = '']) => language)
-  // docs-commands.test.ts runs blocks marked `sh`, and compares their output with `text`.
+  // No other test is needed for blocks marked `sh`. docs-commands.test.ts runs them, and compares
+  // their output with the blocks marked `text`.
   assert.deepEqual(
     [...new Set(languages)].filter((language) => !['sh', 'text', 'bash'].includes(language)),
     ['crontab'],
@@ -72,7 +73,8 @@ const othersMessages = ['etcdserver: mvcc: database space exceeded', 'certificat
 test('the source code contains each message that docs/operate.md quotes under "Handle failures"', () => {
   const [, failures = ''] = /^## Handle failures$(.*?)^## /ms.exec(page) ?? []
   const quoted = [...failures.matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text)
-  // Select the messages: they have several words, and do not begin with the name of a program.
+  // Keep only the quoted messages. They have several words, and do not begin with the name of a
+  // program.
   const messages = quoted.filter(
     (text) => text.includes(' ') && !/^(?:kubectl|etcdctl|keelson) /.test(text),
   )
@@ -107,7 +109,7 @@ test('the scheduled backup deletes only old files, and nothing if the export fai
       .replace('/usr/local/lib/keelson', dir)
       .replace('/var/backups/keelson', join(dir, 'backups'))
       .replace('/var/lib/keelson', dir)
-    // cron sets only a few environment variables.
+    // Set only a few environment variables, as cron does.
     const env = { PATH: path.replace('/usr/local/bin', join(dir, 'bin')), HOME: dir }
     const backUp = () => run('sh', ['-c', placed], { env, timeout: COMMAND_MS_MAX })
     const backups = join(dir, 'backups')

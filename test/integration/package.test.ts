@@ -47,7 +47,7 @@ const kept = (): string[] =>
   readdirSync(join(cacheHome, 'keelson')).filter((file) => /^code-v[0-9.]+-/.test(file))
 
 test('the code cache is kept for the next start', async () => {
-  // The code cache is written after two seconds, when the server is idle or stops.
+  // Wait for two seconds, after which the server writes the code cache as soon as it is idle.
   await sleep(2_500)
   await server.restart('SIGTERM')
   assert.equal(kept().length, 1)
@@ -108,8 +108,8 @@ test('a long string is matched in a worker thread', async () => {
 })
 
 /**
- * Returns the objects of an in-memory server, as soon as they are as expected or a timeout has
- * passed.
+ * Returns the objects of an in-memory server. Waits until they are as expected, or until a timeout
+ * has passed.
  */
 async function ephemeral(
   flags: readonly string[],
@@ -145,7 +145,7 @@ async function ephemeral(
         timeout: 120_000,
       })
       const { items }: { items: object[] } = JSON.parse(stdout)
-      // The rules of aggregated roles have no fixed order.
+      // Ignore aggregated roles, because the order of their rules is random.
       const objects = items.map(plain).filter((item) => !item.includes('aggregationRule'))
       if (isExpected(objects.sort()) || Date.now() > endMs) return objects
     }

@@ -140,7 +140,7 @@ test('the pod of the chart meets the restricted level of the Pod Security Standa
   const label = 'pod-security.kubernetes.io/warn=restricted'
   await kubectl.out('label', 'namespace', 'strict', label)
   const path = await kubectl.file('strict.yaml', template().replaceAll('namespace: platform', ''))
-  // kubectl prints warnings to standard error, which `out` does not accept.
+  // `out` fails if kubectl prints a warning, because kubectl prints warnings to standard error.
   await kubectl.out('apply', '--namespace=strict', '--server-side', `--filename=${path}`)
 })
 
@@ -189,7 +189,8 @@ test("a server starts with the flags of the chart's pod, and accepts the kubecon
       return (await ask(port, { ca, token })) === 200
     }
     await until(isAccepted, 'the administrator can list Secrets', READY_MS_MAX)
-    // The address in the kubeconfig is that of the Service, which does not exist here.
+    // Use the address of the server instead of that in the kubeconfig, which is the address of a
+    // Service that does not exist here.
     const target = `--server=https://127.0.0.1:${port} --tls-server-name=${serviceName}`
     const printed = runPage(useCommand.replace('kubectl', `kubectl ${target}`))
     assert.match(printed, /^kube-system\s+Active/m)

@@ -105,7 +105,7 @@ for (const [args, hint] of [
 test('invalid arguments are reported together, with advice', async () => {
   const { code, out, err } = await run(program, ['serve', '--no-such-flag', '--secure-port=0'])
   assert.deepEqual([code, out], [2, ''])
-  // The errors in kube-apiserver's words are printed first, and then the advice.
+  // First come all errors, in the words of kube-apiserver. Advice follows.
   assert.match(
     err,
     /^keelson: unknown flag: --no-such-flag\nkeelson: --etcd-servers must be specified\n/,

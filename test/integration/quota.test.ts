@@ -141,7 +141,7 @@ test('a client that never has more than one object is rarely refused by a larger
     else await client.call({ method: 'DELETE', path: `${path}/configmaps/c` })
     await sleep(50)
   }
-  // After each deletion, the controller counts the objects again. A create is refused only if a
-  // busy machine delays this.
+  // After each deletion, the controller counts the objects and updates the quota. A create is
+  // rejected only if this is late, for example on a busy machine.
   assert.ok(refused < times / 2, `${refused} of ${times} creates are refused`)
 })

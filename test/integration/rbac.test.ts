@@ -55,7 +55,7 @@ async function call(path: string, { method = 'GET', body, type, as }: RequestOpt
   }
   const sent = { method, path, token: adminToken, headers, ...(body === undefined ? {} : { body }) }
   const { status, text } = await client.call(sent)
-  // Paths that are not routed have a plain text response.
+  // The body is plain text if the server has no handler for the path.
   return { status, body: text.startsWith('{') ? JSON.parse(text) : { message: text } }
 }
 

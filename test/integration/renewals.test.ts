@@ -154,8 +154,8 @@ test('while the key of service account tokens is replaced, old and new replicas 
   await using signing = await startWithKeys(next, [old, next])
   await using last = await startWithKeys(next, [next])
   const [oldToken, newToken] = [await issueToken(both.url), await issueToken(signing.url)]
-  // Replicas of two consecutive steps run at the same time. Therefore the replicas of each step
-  // must accept the tokens that the previous and the next step issue.
+  // While one step of the procedure replaces the other, replicas of both steps are running. Each
+  // replica must therefore accept the tokens of the previous and of the next step.
   for (const { url } of [first, both, signing]) assert.equal(await askWith(url, oldToken), 403)
   for (const { url } of [both, signing, last]) assert.equal(await askWith(url, newToken), 403)
   assert.equal(await askWith(last.url, oldToken), 401, 'the old key is removed in the last step')
@@ -173,7 +173,10 @@ async function issueToken(url: string): Promise<string> {
   return JSON.parse(text).status.token
 }
 
-/** Returns 403 if the server accepts the token, which has no permissions, and otherwise 401. */
+/**
+ * Sends a request with a token without permissions. Returns 403 if the server accepts the token,
+ * and otherwise 401.
+ */
 async function askWith(url: string, token: string): Promise<number> {
   await using client = clients['HTTP/2']?.(url)
   assert.ok(client)

@@ -1,11 +1,11 @@
-/** A short rolling restart. test/chaos/soak/rolling.ts is the full version. */
+/** Tests a short rolling restart. test/chaos/soak/rolling.ts runs a long one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { restartInTurn } from '../chaos/soak/rolling-restart.ts'
 
 /**
- * Maximum duration. It allows for three starts on a busy machine, and stops a test in which a
- * request gets no response.
+ * Maximum duration of the test. It is long enough for three starts on a busy machine, and ends the
+ * test if a request never gets a response.
  */
 const TEST_MS_MAX = 600_000
 

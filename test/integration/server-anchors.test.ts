@@ -45,8 +45,8 @@ const pemOf = (...certificates: readonly TreeCertificate[]): string =>
   certificates.map(({ certificatePem }) => certificatePem).join('')
 
 /**
- * Returns the error of each client for a server. The error is an empty string for a client that
- * trusts the server.
+ * Returns the error of each client when it connects to a server with this certificate chain. The
+ * error is empty if the client trusts the server.
  */
 async function judge(
   chain: readonly TreeCertificate[],

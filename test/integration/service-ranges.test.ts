@@ -132,10 +132,9 @@ test("the Service `kubernetes` and the ServiceCIDR of the server's range are rec
     const isComplete = async (): Promise<boolean> =>
       (await condition()) === 'True' &&
       (await call({ path: `${services}/kubernetes` })).status === 200
-    // The server checks every ten seconds whether the ServiceCIDR and the Service `kubernetes`
-    // exist.
+    // Waits until both objects exist. The server checks this every ten seconds.
     const completed = (): Promise<void> => until(isComplete, 'both objects exist')
-    // The service is created only when the server is ready.
+    // Wait once, because the Service is created only when the server is ready.
     await completed()
     assert.equal((await call({ method: 'DELETE', path: range })).status, 200)
     const body = { metadata: { name: 'kubernetes' }, spec: { cidrs: ['192.168.0.0/24'] } }

@@ -21,8 +21,9 @@ import { until } from '../support/harness/until.ts'
 import { findOnPath } from '../support/harness/packed.ts'
 
 /**
- * Maximum exposure level times ten. systemd rates exposure from 0 to 10. A rating below 1.3 is not
- * possible, because the server needs the network, sockets and V8's compiler.
+ * Maximum exposure level of the unit, multiplied by ten. systemd rates the exposure of a unit from
+ * 0 to 10. Less than 1.3 is not possible, because the server needs the network, sockets and V8's
+ * compiler.
  */
 const EXPOSURE_MAX = 15
 const COMMAND_MS_MAX = 60_000
@@ -44,7 +45,7 @@ test('systemd accepts the unit file', {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-unit-'))
   try {
     const file = join(dir, 'keelson.service')
-    // systemd checks that the program exists.
+    // Replace the program by an existing one, because systemd checks that it exists.
     writeFileSync(file, unit.replace('/usr/local/bin/keelson', process.execPath))
     const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file], {
       timeout: COMMAND_MS_MAX,
@@ -95,7 +96,8 @@ async function install(dir: string, authority: string): Promise<void> {
   const page = readFileSync(join(root, 'docs', 'operate.md'), 'utf8')
   const commands = bashBlock(page, 'systemctl enable --now keelson\n')
   writeFileSync(join(dir, 'ca.crt'), authority)
-  // The commands copy this file. A copy of the checkout's program would not find its other files.
+  // Create the file that the commands install as the program. A copy of the checkout's program
+  // would not find its other files.
   writeFileSync(join(dir, 'keelson'), `#!/bin/sh\nexec ${keelsonProgram} "$@"\n`)
   symlinkSync(join(root, 'deploy'), join(dir, 'deploy'))
   mkdirSync(join(dir, 'bin'))

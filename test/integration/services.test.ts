@@ -24,7 +24,8 @@ before(async () => {
   const first = await startTestServer([ipRange, '--advertise-address=192.0.2.11'])
   servers = [first, await startReplica(first, [ipRange, '--advertise-address=192.0.2.12'])]
   replicas = servers.map(({ url }) => connect(url))
-  // Wait for the last objects that servers create during startup.
+  // Wait until the servers have created their own objects. The endpoint of the second server is the
+  // last one.
   await until(
     async () =>
       (await replica(0).call({ path: `${endpoints}/kubernetes` })).text.includes('192.0.2.12'),
@@ -90,7 +91,7 @@ test('many concurrent services on two replicas get different addresses and ports
   const gone = await Promise.all(names.map((name, at) => remove(at + 1, name)))
   assert.deepEqual([...new Set(gone.map(({ status }) => status))], [200])
   assert.deepEqual(await addressNames(), ['10.96.0.1'])
-  // All ports of the range can be allocated, but no others.
+  // Allocate all ports of the range. Any further allocation must fail.
   const all = Array.from({ length: 277 }, (_, at) => {
     const ports = Array.from({ length: Math.min(10, 2768 - 10 * at) }, (__, port) => ({
       name: `p${port}`,
@@ -172,7 +173,7 @@ test('the kubernetes service has the first address, and its endpoints are the se
   const { items } = json(
     await replica(0).call({ path: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases' }),
   )
-  // As in kube-apiserver, both servers share the Lease of their host.
+  // Both servers run on the same host, so they share one Lease, as in kube-apiserver.
   assert.equal(items.length, 1)
 })
 

@@ -116,8 +116,8 @@ test('a client receives the certificate for its host name, and a renewed one whe
     ['a.wild.example.org', 'given'],
     ['a.b.wild.example.org', other],
     ['wild.example.org', other],
-    // This certificate is used for the names that it contains, except for names that the server's
-    // own certificate also contains.
+    // The server selects this certificate for the names that it contains. This does not apply to
+    // names that the server's own certificate also contains.
     ['named.example.org', 'given'],
     ['localhost', other],
   ] as const) {

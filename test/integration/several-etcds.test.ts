@@ -66,8 +66,8 @@ test('each etcd has its own resources, revisions and compaction', async () => {
   assert.equal((await call(client, 'POST', maps, map('m'))).status, 201)
   assert.equal(await countIn(main, '/registry/events/'), 0)
   assert.equal(await countIn(other, '/registry/'), 5)
-  // The other etcd is new. Its revisions are far below those of the first etcd, which contains the
-  // objects of a new cluster.
+  // Events have much lower revisions than ConfigMaps. Their etcd is new, but the other etcd
+  // contains the objects of a new cluster.
   const listed = await call(client, 'GET', events)
   assert.equal(listed.body.items.length, 5)
   assert.ok(versionOf(listed.body) < 50 && versionOf((await call(client, 'GET', maps)).body) > 50)
@@ -246,8 +246,8 @@ test('the server authenticates to etcds with user and password, and rereads a ch
   await using client = clientOf(server.url)
   assert.equal((await call(client, 'POST', events, event('a'))).status, 201)
   assert.equal((await call(client, 'POST', maps, map('a'))).status, 201)
-  // When the password changes, the old tokens become invalid, and the server reads the password
-  // file again.
+  // Change the password. etcd then rejects the old tokens, and the server reads the password file
+  // again.
   for (const { clientUrl } of [main, other]) {
     await using admin = new EtcdClient({ endpoints: [clientUrl], user: 'root', password: 'first' })
     await admin.auth.userChangePassword('root', 'second')

@@ -75,7 +75,7 @@ test('a finished Job is deleted after its time to live', async () => {
   const status = { startTime: now, completionTime: now, conditions, succeeded: 1 }
   for (const name of ['j', 'stays']) await patch(`${jobs}/${name}/status`, { status })
   await untilGone(`${jobs}/j`)
-  // The time to live starts at the second in which the Job finished.
+  // The time to live of the Job starts at the beginning of the second in which the Job finished.
   assert.ok(Date.now() - Math.floor(nowMs / 1000) * 1000 >= TTL_S * 1000, 'not before')
   assert.ok(await read(`${jobs}/stays`))
 })

@@ -52,7 +52,7 @@ before(async () => {
 
 after(() => parts.disposeAsync())
 
-/** Each item gets two defaults, one of them in an object of its own. */
+/** Schema of an item of a list. Defaulting adds a string and an object to each item. */
 const item = {
   type: 'object',
   properties: {
@@ -101,8 +101,8 @@ for (const [verb, method, path, type, bytes] of [
 }
 
 /**
- * Number of field managers. They would exhaust the heap if an apply stored a growing union of
- * fields for each manager.
+ * Number of field managers. An apply must not store the union of all managers' fields once for each
+ * manager, because this would exhaust the heap.
  */
 const MANAGERS = 4000
 
@@ -154,8 +154,8 @@ for (const [name, versions] of [
       )
     const added = await applyItems([{ a: 'y' }])
     assert.equal(added.status, 200, added.text.slice(0, 500))
-    // This apply omits an item. To find out whether to remove the item, the server needs the fields
-    // of all managers.
+    // Apply without the item. To find out whether to remove the item, the server must read the
+    // fields of all managers.
     const removed = await applyItems([])
     assert.equal(removed.status, 200, removed.text.slice(0, 500))
     const { metadata, spec } = JSON.parse(removed.text)

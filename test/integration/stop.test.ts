@@ -23,7 +23,8 @@ import { PATIENCE_MS, until } from '../support/harness/until.ts'
 import { adminToken, clients, startTestServer } from './support.ts'
 
 /**
- * Shutdown delay, long enough that a slow machine can send all requests of the test in this time.
+ * Shutdown delay in ms. It is long enough that the test can send all of its requests in this time,
+ * even on a slow machine.
  */
 const DELAY_MS = 5_000
 const CANCEL = 8
@@ -94,7 +95,7 @@ test('readiness fails immediately and the server stops in time, even if etcd doe
   try {
     assert.equal((await client.call({ path: '/readyz' })).status, 500)
     assert.ok(!isStopped)
-    // Requests that wait for etcd are aborted.
+    // The server aborts requests that still wait for etcd.
     await stopped.catch((error: unknown) =>
       assert.match(String(error), /did not stop within 5000 ms/),
     )
@@ -184,7 +185,8 @@ test('a long response counts as in flight until its client has read it or has di
   const asAdmin = field('authorization', `Bearer ${adminToken}`)
   await slow.send(headersFrame(1, requestFields('GET', '/openapi/v2', asAdmin)))
   assert.ok(await slow.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
-  // The gauge is the maximum of the last second, in which the starting server had more requests.
+  // Wait until the gauge is 1. It shows the maximum of the last second, and the server had more
+  // requests during its start.
   while ((await open()) !== 1) await sleep(5)
   await slow.send(reset(1, CANCEL))
   while ((await open()) !== 0) await sleep(5)

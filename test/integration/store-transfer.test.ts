@@ -69,7 +69,7 @@ async function during(
   return { listed: await listAll(client), revision: Number(metadata['resourceVersion']) }
 }
 
-/** Whether the object is a record that every server rewrites. */
+/** Whether the object is rewritten by every server, so that it cannot be compared. */
 const isOfServer = (place: string): boolean => /\/leases |\/componentstatuses /.test(place)
 
 const versionOf = ({ metadata }: Fields): number =>
@@ -113,8 +113,8 @@ test('a cluster can move from etcd to a file, a folder, a file and etcd', async 
   const back = await store('export', `--data-dir=${at('store')}`, `--file=${at('b')}`)
   assert.deepEqual([back.keys, back.sha256], [exported.keys, exported.sha256])
   const inFolder = { etcdUrl: '', omit: ['etcd-servers'], args: [`--data-dir=${at('store')}`] }
-  // The contents of a folder that a server uses can be exported, but nothing can be imported into
-  // the folder.
+  // While a server uses the folder, its contents can be exported, but imports into the folder must
+  // fail.
   const second = await during(inFolder, async () => {
     const running = await store('export', `--data-dir=${at('store')}`, `--file=${at('running')}`)
     assert.ok(running.keys >= exported.keys)

@@ -68,7 +68,8 @@ test('an update without changes rewrites an object that is stored in an old vers
     assert.equal(answer.status, 200)
     return JSON.parse(answer.text).metadata.resourceVersion
   }
-  // After a list, the cache contains the serialized form of the object instead of the stored form.
+  // List the objects, so that the cache contains the serialized form of this object instead of the
+  // stored form.
   assert.equal((await client.call({ method: 'GET', path: path.replace(/.old$/, '') })).status, 200)
   const before = await versionOf('GET')
   const { apiVersion: _, ...same } = stored
@@ -197,7 +198,8 @@ test('field owners of a version that a flag has disabled are shown until the nex
     before.managedFields.map(({ apiVersion }: { apiVersion: string }) => apiVersion),
     ['networking.k8s.io/v1beta1'],
   )
-  // As in kube-apiserver, a patch without further changes also writes the object.
+  // As in kube-apiserver, an empty patch writes the object, because it removes the field owners of
+  // the disabled version.
   const headers = { 'content-type': 'application/merge-patch+json' }
   const after = JSON.parse(
     (await other.call({ method: 'PATCH', path, headers, body: {} })).text,

@@ -151,7 +151,7 @@ async function render(program: string, args: readonly string[]): Promise<void> {
     timeout: COMMAND_MS_MAX,
   })
   assert.equal(stderr, '', args.join(' '))
-  // mandoc prints only faults here, and not the page.
+  // With these flags, mandoc prints only warnings, and not the page.
   if (!args.includes('lint')) assert.match(stdout, /^ +keelson[a-z-]* - /m)
 }
 
@@ -175,7 +175,10 @@ test('keelson/testing can be imported and has type declarations', async () => {
     assert.doesNotMatch(text, internal)
 })
 
-/** A file of a user, which uses the declarations in ways that must compile. */
+/**
+ * A TypeScript file as a user could write it. It uses the type declarations in ways that must
+ * compile.
+ */
 const userFile = `
 import { type Cluster, type Fault, type Snapshot, startCluster, type Write } from 'keelson/testing'
 
@@ -301,8 +304,8 @@ test('npx keelson dev starts a server for curl and kubectl', async () => {
 })
 
 /**
- * Stops the whole process group, because npx does not forward signals to its child. Kills the group
- * if it does not exit.
+ * Stops all processes of the group, because npx does not forward signals to its child. Kills them
+ * if they do not exit in time.
  */
 async function endGroup(child: ChildProcess): Promise<void> {
   const { pid } = child
@@ -311,13 +314,14 @@ async function endGroup(child: ChildProcess): Promise<void> {
     try {
       return process.kill(-pid, name)
     } catch {
-      // No process of the group is running.
+      // The group has no running process.
       return false
     }
   }
   if (!signal('SIGTERM')) return
   try {
-    // If no process reaps the exited children, the group still exists, but its output has ended.
+    // Wait until the output of the processes has ended. If no process reaps its exited members, the
+    // group itself continues to exist.
     const isSilent = (): boolean =>
       [child.stdout, child.stderr].every((stream) => stream?.closed !== false)
     await until(() => isSilent() || !signal(0), 'keelson dev has ended', COMMAND_MS_MAX)
@@ -330,12 +334,12 @@ function findKubectl(): string | undefined {
   try {
     return toolPath('kubectl')
   } catch {
-    // kubectl was not built here. Use the one on this machine, if there is one.
+    // kubectl is not among the installed tools. Use that of this machine, if there is one.
     return findOnPath('kubectl')
   }
 }
 
-/** A program that needs only Node. Its arguments are the data folder and the port. */
+/** A script that needs only Node. Its arguments are the data folder and the port of a server. */
 const asking = `
 const { readFileSync } = require('node:fs')
 const [folder, port] = process.argv.slice(1)
@@ -347,7 +351,7 @@ require('node:https').get(options, (response) => {
 })
 `
 
-/** Whether the machine has a Node in the usual place that is older than the oldest safe version. */
+/** Whether /usr/bin/node exists and is older than the versions that Keelson supports. */
 const hasOldNode = async (): Promise<boolean> => {
   if (!existsSync('/usr/bin/node')) return false
   const { stdout: version } = await run('/usr/bin/node', ['--version'])

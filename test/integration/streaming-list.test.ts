@@ -15,8 +15,8 @@ import { adminToken, type Client, clients, startTestServer, type TestServer } fr
 
 const COUNT = 200
 /**
- * Size of the text in each object. The objects total about 2 MB, which is several batches and
- * exceeds the windows of a client that does not read.
+ * Size of the text in each object. All objects together have about 2 MB. This is several batches of
+ * the server, and exceeds the flow-control windows of a client that does not read.
  */
 const TEXT_BYTES = 10_000
 /** Pause after each chunk, which makes the client slower than the server. */
@@ -28,7 +28,10 @@ const path = `${folder}?watch=true&resourceVersion=0&fieldSelector=metadata.name
 
 let server: TestServer
 let client: Client
-/** Texts of the objects by name. Each text repeats the number of its object. */
+/**
+ * The text of each object, by the name of the object. A text consists of repetitions of the
+ * object's number.
+ */
 const texts = new Map<string, string>()
 
 before(async () => {
@@ -50,7 +53,7 @@ after(async () => {
 })
 
 test('a slow watch over HTTP/2 receives every object intact', async () => {
-  // With the smallest window, the server sends a batch in many chunks.
+  // Use the smallest flow-control window, so that the server sends each batch in many chunks.
   const session = connect(server.url, {
     rejectUnauthorized: false,
     settings: { initialWindowSize: 65_535 },

@@ -95,7 +95,8 @@ export async function startOn(
   const complaints: string[] = []
   const remarks: string[] = []
   const log: Log = (level, message, fields) => {
-    // The test and its client share the event loop with the server, so their work also blocks it.
+    // Ignore this message. The test and its client run on the event loop of the server, so they
+    // also block it.
     if (message === 'event loop blocked') return
     if (level === 'error' || level === 'warn')
       complaints.push(`${level} ${message} ${JSON.stringify(fields)}`)
@@ -112,7 +113,7 @@ export async function startOn(
     ...addresses,
     `--cert-dir=${dir}`,
     `--token-auth-file=${tokenFile}`,
-    // No controller creates ServiceAccounts.
+    // Disable the plugin that needs ServiceAccounts, because no controller creates them.
     '--disable-admission-plugins=ServiceAccount',
   ]
   const checked = checkArgs([...flags, ...args])
@@ -153,8 +154,8 @@ class Http2Client implements Client {
   call = async (call: Call): Promise<Answer> => {
     const stream = this.#open(call)
     stream.setEncoding('utf8')
-    // Wait for the response and read the body at the same time. Node reports a stream as aborted if
-    // it ends before it is read.
+    // Start to read the body before the headers arrive. If a stream ends before it is read, Node
+    // reports it as aborted.
     const [headers, text] = await Promise.all([
       new Promise<IncomingHttpHeaders>((resolve, reject) => {
         stream.once('response', resolve).once('error', reject)
@@ -180,7 +181,8 @@ class Http2Client implements Client {
 
   #open(call: Call) {
     const body = bodyOf(call)
-    // The server sends GOAWAY after a response to an unauthenticated client.
+    // Open a new connection if necessary. The server closes a connection after a response to an
+    // unauthenticated client.
     if (this.#session.closed) this.#session = connect(this.#url, { rejectUnauthorized: false })
     const stream = this.#session.request(
       { ':method': call.method ?? 'GET', ':path': call.path, ...headersOf(call, body) },
@@ -236,7 +238,8 @@ class Http1Client implements Client {
         resolve,
       )
       request.on('error', reject)
-      // With separate calls of write and end, Node would not set the content-length.
+      // Send the body with one call. With separate calls of write and end, Node would not set the
+      // content-length.
       if (body !== undefined) request.write(body)
       request.end()
     })

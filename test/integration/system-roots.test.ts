@@ -40,7 +40,7 @@ const inFile = tree.make('in-file', { extensions: authorityExtensions })
 const inFolder = tree.make('in-folder', { extensions: authorityExtensions })
 const unknown = tree.make('unknown', { extensions: authorityExtensions })
 
-// The roots must be written before any client reads them.
+// Write the files with the root certificates first. Clients read them only once.
 mkdirSync(join(dir, 'certs'))
 writeFileSync(join(dir, 'file.pem'), inFile.certificatePem)
 writeFileSync(join(dir, 'certs', 'any-name.pem'), inFolder.certificatePem)
@@ -57,7 +57,7 @@ async function listen(
   const server = createServer({ cert: leaf.certificatePem, key: leaf.keyPem }, (_, response) =>
     response.end('{}'),
   )
-  // The server also acts as a proxy.
+  // Also act as a proxy, so that clients can be tested behind a proxy that they must trust.
   server.on('connect', (request, socket) => {
     const target = connectPlain(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
@@ -85,8 +85,8 @@ const kubeconfigOf = (server: string, proxyUrl: string) =>
   }) as const
 
 /**
- * Returns the error of each client, by its name, for a server whose certificate this CA has signed.
- * The error is an empty string if the client trusts the server.
+ * Starts a server whose certificate is signed by this CA. Returns the error of each client that
+ * connects to it, by the name of the client. The error is empty if the client trusts the server.
  */
 async function judge(signer: TreeCertificate): Promise<Record<string, string>> {
   const { server, port } = await listen(signer, `leaf-of-${signer.name}`)

@@ -100,7 +100,8 @@ test('objects are applied in the order of their dependencies, and returned in th
 
 test('a CustomResourceDefinition and its resources are applied together', async () => {
   await using fork = await cluster.fork()
-  // The value needs 63 bits, so it must not become a floating-point number.
+  // The integer needs more than 53 bits. It would change if it were converted to a floating-point
+  // number.
   const text = `{"apiVersion":"example.com/v2","kind":"widget","metadata":{"name":"a"},"size":9007199254740993}`
   mkdirSync(join(folder, 'widgets', 'crds'), { recursive: true })
   writeFileSync(join(folder, 'widgets', 'a.json'), text)

@@ -56,7 +56,7 @@ suite('the Go library of keelson/testing works', { skip: await lacks('go', 'vers
       .filter((line) => line.includes('"Action":"pass"'))
       .map((line): { Test?: string } => JSON.parse(line))
       .flatMap(({ Test = '' }) => /^TestCases\/(.*)$/.exec(Test)?.[1] ?? [])
-    // Go replaces the spaces in names of subtests.
+    // Go replaces the spaces in the names of test cases by underscores.
     assert.deepEqual(
       passed,
       names.map((name) => name.replaceAll(' ', '_')),
@@ -81,7 +81,10 @@ suite('the Python library of keelson/testing works', {
 }, () => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-python-'))
   after(() => rmSync(dir, { recursive: true, force: true }))
-  /** The reason why the wheel could not be built, if the machine has no network. */
+  /**
+   * The reason to skip the tests, if the wheel could not be built because the machine has no
+   * network.
+   */
   let missing: string | undefined
   const python = (...args: readonly string[]): ReturnType<typeof run> =>
     run(join(dir, 'venv', 'bin', 'python'), args, {
@@ -91,7 +94,7 @@ suite('the Python library of keelson/testing works', {
     })
 
   before(async () => {
-    // The build writes into the folder of the sources.
+    // Copy the sources, because the build writes into their folder.
     cpSync(join(root, 'clients', 'python'), join(dir, 'source'), { recursive: true })
     await run('python3', ['-m', 'venv', join(dir, 'venv')], limits)
     try {

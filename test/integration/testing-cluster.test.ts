@@ -114,7 +114,7 @@ suite('clusters of keelson/testing work in this process', () => {
       return found.items.length > 0 && found.items
     })
     assert.equal(accounts[0]?.metadata.name, 'default')
-    // The controllers also empty and remove namespaces, and delete dependents of deleted owners.
+    // Delete the namespace. It disappears only if controllers remove its contents.
     assert.equal((await cluster.request({ method: 'DELETE', path: `${path}/passing` })).status, 200)
     await cluster.waitFor(
       async () => (await cluster.request({ path: `${path}/passing` })).status === 404,
@@ -211,7 +211,7 @@ test('a cluster that was not stopped does not keep the process alive', async () 
     await cluster.request({ path: '/api/v1/namespaces' })
     console.log('forgotten')
   `
-  // The timeout of the watches is several minutes, so open watches would keep the process alive.
+  // The process must end although it has open watches. Their timeout is several minutes.
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', program],

@@ -116,7 +116,7 @@ test('only authorized users can use the control paths', async () => {
     400,
   )
   assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, '{')).status, 400)
-  // A fault that matches all requests must not prevent the test from removing this fault.
+  // Add a fault that matches all requests. The request that removes this fault must still succeed.
   const all = JSON.stringify({ match: {}, effect: { status: 500 } })
   assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, all)).status, 200)
   assert.equal((await call(cluster, 'GET', '/api/v1/pods', { token })).status, 500)
@@ -196,8 +196,8 @@ test('the credentials of a fork grant no permissions in the original cluster', a
   const { certificateAuthority } = cluster
   const fork = { url, certificateAuthority }
   const admin = loginOf(kubeconfig)
-  // The fork accepts the credentials of its origin, but the origin does not accept those of the
-  // fork.
+  // The fork accepts the credentials of the cluster from which it was forked. That cluster does not
+  // accept the credentials of the fork.
   assert.equal((await call(fork, 'GET', secrets, { certificate: admin })).status, 200)
   assert.equal((await call(fork, 'GET', secrets, { certificate })).status, 403)
   assert.equal(
@@ -383,7 +383,8 @@ test('keelson serve --testing accepts a start time and a list of controllers, an
     const login = { certificate: loginOf(read) }
     const clock = await call(cluster, 'GET', '/keelson/testing/clock', login)
     assert.match(clock.body, /^\{"now":"2030-01-01T00:/)
-    // Without controllers, the ServiceAccount admission plugin would reject this pod.
+    // Create a Pod. The server runs without controllers, so its ServiceAccount admission plugin
+    // must be disabled. Otherwise it would reject the Pod.
     const spec = { containers: [{ name: 'c', image: 'i' }] }
     const pod = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec })
     const pods = '/api/v1/namespaces/default/pods'

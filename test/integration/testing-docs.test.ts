@@ -24,7 +24,7 @@ test('the examples of docs/testing.md pass', async () => {
       writeFileSync(file, code.replaceAll("'keelson/testing'", `'${entry}'`))
       return file
     })
-    // With the variable NODE_TEST_CONTEXT, a nested test run would report to the outer one.
+    // Remove this variable. With it, the nested test run would report its results to the outer one.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     await run(process.execPath, ['--test', '--test-concurrency=1', ...files], {
       env,

@@ -21,8 +21,9 @@ type ItemList = { readonly items: readonly unknown[] }
 type Site = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }
 
 /**
- * The state of a site, the resource of the example: whether an operator has marked it as ready, and
- * the number of its children.
+ * The state of a site. A site is the resource that the operator of the example manages. `isReady`
+ * states whether the operator has marked the site as ready. `children` is the number of the site's
+ * children.
  */
 type Outcome = { readonly isReady: boolean; readonly children: number }
 
@@ -67,7 +68,10 @@ suite('an injected fault reveals a bug in an operator', () => {
 
   type Act = (operator: SiteOperator, fault: Fault | undefined) => Promise<void>
 
-  /** Creates a site while an operator runs. The fault is set as soon as the operator watches. */
+  /**
+   * Runs an operator. Sets the fault as soon as the operator watches, and then calls `act`, which
+   * creates a site. Returns the state of the site.
+   */
   const run = async (
     care: Care,
     fault: readonly [FaultMatch, FaultEffect] | undefined,
@@ -80,16 +84,16 @@ suite('an injected fault reveals a bug in an operator', () => {
       cluster.faults.clear()
       await operator.settled()
     }
-    // Reset the cluster last, because a running operator would still use the objects that the reset
-    // removes.
+    // Reset the cluster when the operator has stopped. A running operator would still use the
+    // objects that the reset removes.
     const result = await outcome('home')
     await cluster.reset()
     return result
   }
 
   /**
-   * Returns the results of an operator with a bug, without and with the fault, and of a correct
-   * operator with the fault.
+   * Runs a faulty and a correct operator. Returns the results of the faulty operator without and
+   * with the fault, and of the correct operator with the fault.
    */
   const compare = async (
     bug: Partial<Care>,
@@ -258,7 +262,7 @@ test('staleRead: a list has the resourceVersion of its state, so that a watch re
     return [Number(metadata?.resourceVersion), items.length]
   }
   assert.deepEqual(await list(), [frozen, 1])
-  // Neither the server's own writes nor the passage of time change the stale response.
+  // The stale response must not change, whatever the server writes and however much time passes.
   await cluster.clock.advance('2h')
   for (let i = 0; i < 20; i++) {
     assert.deepEqual(await list(), [frozen, 1])

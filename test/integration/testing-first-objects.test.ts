@@ -39,7 +39,7 @@ test('a cluster has the same initial objects whether it loads them from a file o
     )
   for (const [key, object] of made) {
     assert.doesNotMatch(object, /2000-01-01/, key)
-    // The rules that controllers add to these objects have no fixed order.
+    // Skip these objects, because controllers add rules to them in random order.
     if (!isAggregated(object)) assert.deepEqual(plain(object), plain(expected.get(key) ?? ''), key)
   }
   const uids = [...made.values()].flatMap((object) =>

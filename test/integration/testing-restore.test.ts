@@ -74,8 +74,8 @@ async function uidsOf(cluster: Cluster, path: string): Promise<string[]> {
 }
 
 /**
- * Deletes another namespace and waits until it has disappeared. Until then, the controllers have
- * had time to process all earlier changes.
+ * Deletes a namespace and waits until it has disappeared. In this time, the controllers have also
+ * processed all earlier changes.
  */
 async function controllersHavePassed(cluster: Cluster): Promise<void> {
   await post(cluster, namespaces, named('Namespace', 'other'))
@@ -137,7 +137,10 @@ test('a definition that is restored while its objects are being deleted keeps al
 })
 
 type HeldWrite = {
-  /** The write of a controller. The webhook delays this write until the restore is complete. */
+  /**
+   * Matches a write that a controller sends. The webhook delays this write until the restore is
+   * complete.
+   */
   readonly held: HeldRequests
   /** Creates the state for the snapshot. */
   readonly prepare: (cluster: Cluster) => Promise<void>
@@ -281,8 +284,8 @@ test('an object that was recreated is first deleted, so that no watch event chan
 
 suite('after restore returns, requests are handled according to the restored state', () => {
   /**
-   * Number of repetitions. Watches that had events recently are woken later, so an error is most
-   * likely in the second of two restores.
+   * Number of repetitions. An error is most likely in the second of two restores: watches that
+   * recently had events are then notified later than others.
    */
   const ROUNDS = 5
 
@@ -301,7 +304,7 @@ suite('after restore returns, requests are handled according to the restored sta
       roleRef,
       subjects,
     })
-    // Creating the bindings takes more than one tick of the event loop.
+    // Create many bindings, so that loading them takes more than one tick of the event loop.
     await postMany(cluster, `${rbac}/clusterrolebindings`, (name) => ({
       ...binding,
       metadata: { name },

@@ -235,7 +235,7 @@ suite('tests can read and change the state of a keelson/testing cluster', () => 
     await assert.rejects(forked.listNamespacedConfigMap({ namespace: 'default' }), { code: 503 })
     fork.faults.clear()
     assert.ok(fork.clock.now().getTime() - cluster.clock.now().getTime() > 3_500_000)
-    // Controllers also run in the fork.
+    // Check that controllers also run in the fork: they create a ServiceAccount in a new namespace.
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } }
     await fork.request({ method: 'POST', path: '/api/v1/namespaces', body: namespace })
     const account = '/api/v1/namespaces/n/serviceaccounts/default'
@@ -306,7 +306,7 @@ suite('tests can read and change the state of a keelson/testing cluster', () => 
       name: 'TypeError',
       message: /^another cluster created this snapshot: restore it in that cluster, or .*fork\(\)$/,
     })
-    // A caller in JavaScript can pass anything.
+    // Pass a value of the wrong type, as is possible in JavaScript.
     const untyped: { restore(snapshot: unknown): Promise<void> } = cluster
     await assert.rejects(untyped.restore({}), /^TypeError: restore needs a snapshot/)
   })
@@ -373,7 +373,7 @@ for (const [now, year] of [
       path: '/api/v1/namespaces/kube-system',
     })
     assert.equal(first.metadata.creationTimestamp.slice(0, 4), year)
-    // Client certificates are valid at the time of the cluster's clock.
+    // Client certificates must be valid at the time that the cluster's clock shows.
     for (const user of [undefined, { name: 'alice', groups: ['system:masters'] }]) {
       const core = await cluster.client(CoreV1Api, user)
       assert.equal(

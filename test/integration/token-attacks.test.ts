@@ -27,7 +27,7 @@ const path = '/api/v1/namespaces/default/pods'
 
 const parts = new AsyncDisposableStack()
 const keys = {
-  /** The key for ServiceAccount tokens. */
+  /** The server's own key, with which it signs ServiceAccount tokens. */
   own: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   attacker: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
 }
@@ -152,7 +152,10 @@ function signedText(text: string, key: KeyObject, kid: string): string {
   return `${whole}.${sign('sha256', Buffer.from(whole), key).toString('base64url')}`
 }
 
-/** Returns one JSON object with the fields of both objects, possibly with duplicate names. */
+/**
+ * Returns the text of a JSON object with the fields of both objects. A name that occurs in both
+ * objects occurs twice in the text.
+ */
 const twice = (first: object, last: object): string =>
   `${JSON.stringify(first).slice(0, -1)},${JSON.stringify(last).slice(1)}`
 
@@ -171,7 +174,10 @@ function hmac(claims: object, secret: string | Buffer, header: object): string {
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
 }
 
-/** Returns the claims of both kinds of tokens, each with its key and key ID. */
+/**
+ * Returns valid claims of a ServiceAccount token and of an OpenID token. For each, also returns the
+ * key that signs them and the ID of the key.
+ */
 const kinds = (): readonly {
   readonly claims: object
   readonly kid: string
@@ -366,7 +372,7 @@ const refusal = {
   message: 'Unauthorized',
 }
 
-/** Returns the response to an attack without the parts that always differ. */
+/** Returns the response to an attack without the headers that differ in every response. */
 function shownOf({ status, headers, text }: Answer): string {
   const { date: _, 'audit-id': __, ...rest } = headers
   return `${status} ${JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => a.localeCompare(b)))} ${text}`

@@ -13,7 +13,9 @@ import { Authority } from '../support/harness/issued-certificate.ts'
 import { until } from '../support/harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
-/** Lifetimes of the webhook's cache and of the cache for all tokens. */
+/**
+ * Lifetimes, in ms, of two caches: that for the responses of the webhook, and that for all tokens.
+ */
 const CACHE_MS = 1000
 const TOKEN_CACHE_MS = 10_000
 /** Extra time for a busy machine. */
@@ -81,8 +83,8 @@ before(async () => {
   const created = clients['HTTP/2']?.(server.url)
   assert.ok(created)
   client = created
-  // Until the flow schemas of a new cluster exist, all users share the few seats of the catch-all
-  // priority level.
+  // Wait until the server is ready. Before that, a new cluster has no flow schemas, and all users
+  // share the few seats of the catch-all priority level.
   await until(
     async () => (await client.call({ path: '/readyz' })).status === 200,
     'the server is ready',
@@ -130,7 +132,8 @@ test('attack: a revoked token is rejected once the caches have expired', async (
     )
     await sleep(200)
   }
-  // The next request is also rejected, because no cache still contains the earlier acceptance.
+  // Send one more request. It must also be rejected, because the acceptance is no longer in any
+  // cache.
   assert.equal(await statusOf('revoked'), 401)
 })
 

@@ -10,7 +10,7 @@ import { exercise, type SpanShape, tracingFlag } from '../recorded/traces/exerci
 import recorded from '../recorded/traces/recorded.json' with { type: 'json' }
 import { adminToken, startTestServer } from './support.ts'
 
-/** Spans and attributes that are missing here or can be missing, with the reasons. */
+/** Patterns for spans and attributes that Keelson's traces may lack, each with the reason. */
 const differences: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/ http\.target: [^ ]*\?/, 'a query may contain secrets, such as a command that is executed'],
   [/ type: \*core\./, "Go's name of a type"],

@@ -10,7 +10,7 @@ const SESSIONS = 4
 const STREAMS = 250
 const OBJECTS = 60
 const OBJECT_BYTES = 10_000
-/** Memory for all frames that clients have not read. */
+/** Maximum memory for the frames of all clients that do not read. */
 const BUDGET_BYTES = 16 << 20
 /**
  * Maximum memory of a watch in addition to its frames. It includes the client, which runs in the

@@ -182,7 +182,7 @@ test('all pages of a list show the state at one revision', async () => {
     seen.push(...namesOf(page))
     if (seen.length === 3) assert.equal(metadata.remainingItemCount, 4)
     next = metadata.continue ?? ''
-    // Changes that are made after the first page was read do not appear in later pages.
+    // Later pages of a list must not contain changes that were made after the first page was read.
     await remove(`${path}/n${seen.length}`)
   } while (next !== '')
   assert.deepEqual(seen, names)
@@ -266,7 +266,7 @@ test('the memory for long selectors of watches is limited, and released when the
   await fill(path, ['a'])
   const watch = (seconds: number): string =>
     `${path}?watch=1&timeoutSeconds=${seconds}&fieldSelector=metadata.name!%3D${'x'.repeat(600_000)}`
-  // Node's HTTP/2 client cannot send headers of this length.
+  // Use HTTP/1.1, because Node's HTTP/2 client cannot send headers of this length.
   const plain = clients['HTTP/1.1']?.(server.url)
   assert.ok(plain)
   await using one = plain
@@ -278,8 +278,7 @@ test('the memory for long selectors of watches is limited, and released when the
     assert.equal((await one.call({ path: `${path}?watch=1&timeoutSeconds=1` })).status, 200)
     break
   }
-  // The server notices a little later that the client has ended its watches, and then releases
-  // their memory.
+  // Wait until the server notices that the client has ended its watches, and releases their memory.
   await until(
     async () => (await one.call({ path: watch(1) })).status === 200,
     'the memory is released',

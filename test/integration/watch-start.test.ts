@@ -9,8 +9,8 @@ import { clients, startReplica, startTestServer } from './support.ts'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /**
- * Number of attempts. The other server receives a write some milliseconds later, so in each attempt
- * its state might be outdated.
+ * Number of attempts. In each attempt, the state of the other server is outdated for some
+ * milliseconds.
  */
 const ATTEMPTS = 100
 
@@ -25,7 +25,7 @@ test('a watch without a resourceVersion starts with a state that includes acknow
     body: { metadata: { name: 'x' } },
   })
   assert.equal(created.status, 201)
-  // The cache of the other server loads the resource at this point.
+  // Send a list to the other server, so that its cache loads the resource.
   assert.equal((await watcher.call({ path: configMaps })).status, 200)
   const headers = { 'content-type': 'application/merge-patch+json' }
   const missed: number[] = []

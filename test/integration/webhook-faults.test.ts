@@ -29,8 +29,8 @@ import { type Client, clients } from './support.ts'
 const SHORT_TIMEOUT = 1
 const LONG_TIMEOUT = 10
 /**
- * Extra time for a busy machine. With the short timeout, the sum is less than the default timeout
- * of 10 s.
+ * Additional time for a busy machine. The sum of this time and the short timeout is less than the
+ * default timeout of 10 s.
  */
 const MARGIN_MS = 8_000
 /** Maximum CPU time of a tick of the server. A response of 4 MB is decoded in one tick. */
@@ -58,10 +58,12 @@ type Way = {
   readonly policy: (typeof policies)[number]
 }
 
-/** Faults for which the webhook server uses a separate port. */
+/** Faults that do not depend on the path. Each of them has its own port. */
 const ownPorts = ['silent', 'plain', 'window', 'streams'] as const
 
-/** Returns all combinations of port, webhook type and failurePolicy for this fault. */
+/**
+ * Returns all combinations of port, webhook type and failurePolicy that are tested with a fault.
+ */
 function waysOf(fault: string): Way[] {
   const own = ownPorts.find((port) => port === fault)
   const ports: readonly (keyof HostilePorts)[] = own === undefined ? ['HTTP/1.1', 'HTTP/2'] : [own]
@@ -73,7 +75,10 @@ function waysOf(fault: string): Way[] {
 const nameOf = ({ fault, port, type, policy }: Way): string =>
   `${fault}-${port}-${type}-${policy}`.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 
-/** Faults without a complete response, regardless of the timeout. */
+/**
+ * Faults with which the webhook never sends a complete response. They are tested with the short
+ * timeout.
+ */
 const endless: ReadonlySet<string> = new Set(['hangs', 'dribbles', 'silent', 'window', 'streams'])
 const timeoutOf = ({ fault }: Way): number => (endless.has(fault) ? SHORT_TIMEOUT : LONG_TIMEOUT)
 
@@ -147,8 +152,8 @@ async function create(way: Way): Promise<CreateOutcome> {
 }
 
 /**
- * Creates an object for each of these combinations concurrently, and checks the cost for the
- * server.
+ * Concurrently creates one object for each combination. Checks each result, and how much CPU time
+ * and memory the server needed.
  */
 async function createAll(
   ways: readonly Way[],
@@ -173,7 +178,8 @@ for (const fault of faults) {
     { timeout: 120_000 },
     () =>
       createAll(waysOf(fault), (way, { status, text, isStored }) => {
-        // An oversized response might contain a denial, so it fails the request even with `Ignore`.
+        // If a response is oversized, the request fails even with `Ignore`, because the response
+        // might contain a denial.
         const isIgnored = way.policy === 'Ignore' && fault !== 'floods'
         assert.equal(status, isIgnored ? 201 : 500, text)
         assert.equal(isStored, isIgnored)
@@ -207,11 +213,17 @@ for (const fault of badPatchNames) {
   )
 }
 
-/** A nested loop over the data. Its cost grows quadratically with the number of keys. */
+/**
+ * An expression with a nested loop over the data of a ConfigMap. Its cost grows quadratically with
+ * the number of keys.
+ */
 const costly =
   'object.data.all(k, object.data.all(l, k != l || object.data[k] != object.data[l] || true))'
 
-/** Policies in which a single validation, or all validations together, exceed the budget. */
+/**
+ * Policies that exceed the cost budget: one with a single costly validation, and one with many
+ * cheaper validations.
+ */
 const budgets = [
   { keys: 1_000, count: 1, message: 'operation cancelled: actual cost limit exceeded' },
   {

@@ -14,7 +14,10 @@ import { Authority, type IssuedCertificate } from '../support/harness/issued-cer
 import { type Client, clients, startTestServer } from './support.ts'
 
 const NAME = 'hook.example.test'
-/** The addresses that DNS returns at first and later. */
+/**
+ * Addresses of the name of the webhook. The DNS of this test returns FIRST at first, and LATER
+ * afterwards.
+ */
 const FIRST = '127.0.78.1'
 const LATER = '127.0.78.2'
 
@@ -168,7 +171,7 @@ test('if DNS later returns another address, the server at that address is not ca
         real(name, options, done)
         return
       }
-      // DNS returns the first address once, and another one afterwards.
+      // Simulate DNS that first returns each of the given addresses once, and then always LATER.
       const address = addresses.shift() ?? LATER
       resolved.push(address)
       process.nextTick(done, null, options.all ? [{ address, family: 4 }] : address, 4)

@@ -46,7 +46,7 @@ function faultsIn(file: SourceFile): string[] {
   const found: string[] = []
   const visit = (node: Node): void => {
     if (isFunctionLikeDeclaration(node) && !isSuiteCallback(node)) {
-      // Comments above a function do not count.
+      // Begin at the function itself, so that the comment above it does not count.
       const start = node.getStart(file)
       const lines = file.text.slice(start, node.end).split('\n').length
       if (lines > LINES_MAX) {

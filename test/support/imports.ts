@@ -14,8 +14,8 @@ const layers =
   'main.ts > entry > server > controllers | request > admission | access > registry | config | storage > objects | net > api > lib'
 
 /**
- * The layers of the subfolders of some folders. Files that are directly in such a folder are not
- * restricted.
+ * The layers of the subfolders inside some folders. They do not restrict files that are directly in
+ * such a folder.
  */
 const innerLayers: { readonly [folder: string]: string } = {
   entry: 'commands > check-crd | doctor > dev | envtest | testing > apply',
@@ -40,7 +40,7 @@ function importsOf(file: string): string[] {
     .map((to) => relative(src, join(src, dirname(file), to)))
 }
 
-/** Returns the position of each folder in a list. */
+/** Maps each folder in a list of layers to the number of its layer. */
 function ranksOf(list: string): ReadonlyMap<string, number> {
   const groups = list.split(' > ').map((group) => group.split(' | '))
   return new Map(groups.flatMap((group, rank) => group.map((folder) => [folder, rank] as const)))

@@ -19,7 +19,7 @@ if (!existsSync(join(root, page))) {
 
 function removeChange(path: string): void {
   const blocks = readBlocks(readFileSync(join(root, path), 'utf8'))
-  /** New contents by file. Files without content are deleted. */
+  /** The new content of each file, by its path. A file whose content is undefined is deleted. */
   const contents = new Map<string, string | undefined>()
   for (const block of blocks.toReversed()) {
     if (block.kind === 'commands') continue

@@ -56,7 +56,7 @@ function* proseOfTypeScript(lines: readonly string[]): Generator<Prose> {
 }
 
 /**
- * Yields the paragraphs of a comment that ends at this line, each with the lines of the whole
+ * Yields the paragraphs of a comment. Each of them gets the first and the last line (`to`) of the
  * comment.
  */
 function* wholeComment(paragraphs: readonly Prose[], to: number): Generator<Prose> {
@@ -66,8 +66,8 @@ function* wholeComment(paragraphs: readonly Prose[], to: number): Generator<Pros
 }
 
 /**
- * Yields the name of a test, or a text for users. The string can be on the line after the call or
- * the key.
+ * Yields the name of a test or a message, if the line contains one. If `before`, the previous line,
+ * ends with a call or a key, the string is on a line of its own.
  */
 function* namesAndMessages(raw: string, line: number, before = ''): Generator<Prose> {
   const test =

@@ -41,14 +41,17 @@ import {
 } from 'typescript/unstable/ast'
 
 /**
- * Maximum distance between a `// Bounded:` comment and its statement, in lines. A comment further
- * above belongs to other code.
+ * Maximum number of lines between a `// Bounded:` comment and its statement. A comment with a
+ * greater distance belongs to other code.
  */
 const COMMENT_LINES_MAX = 6
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** Folders that process only the input of administrators or developers, not of clients. */
+/**
+ * Matches folders whose code processes only input of administrators and developers. Input of
+ * clients does not reach this code.
+ */
 const trusted = /^src\/(?:config|entry|request\/(?:discovery|debug|tracing)|net\/egress)\//
 
 const scans = new Set([
@@ -75,7 +78,7 @@ const iterations = new Set([
 ])
 
 /**
- * Functions whose rest parameters accept lists of any length. Other functions with a rest
+ * Functions that accept lists of any length as separate arguments. All other functions with a rest
  * parameter, such as those of metrics, get only a few arguments.
  */
 const takesMany = new Set([
@@ -139,10 +142,7 @@ function faultsIn(file: SourceFile, types: Checker): string[] {
   })
 }
 
-/**
- * Returns the statement that contains a node, because the formatter splits a long statement into
- * several lines.
- */
+/** Returns the statement that contains a node. A statement can have several lines. */
 function statementAround(node: Node): Node {
   let around = node
   while (around.parent !== undefined && !isBlock(around.parent) && !isSourceFile(around.parent)) {
@@ -167,8 +167,8 @@ function candidatesAt(call: CallExpression): Candidate[] {
 }
 
 /**
- * Returns the innermost iteration around a node within the same function: a loop over a list of any
- * length, or a callback that is called for each of its items.
+ * Returns the innermost iteration around a node, but not beyond its function. An iteration is a
+ * loop over a list of any length, or a callback that is called for each item of such a list.
  */
 function iterationAround(start: Node): Node | undefined {
   let child: Node = start
@@ -187,8 +187,7 @@ function iterationAround(start: Node): Node | undefined {
 }
 
 /**
- * Returns the list for whose items a callback is called, or undefined if the callback is not called
- * for items of a list.
+ * If a callback is called for each item of a list, returns this list. Otherwise returns undefined.
  */
 function iteratedBy(callback: Node): Expression | undefined {
   const call = callback.parent
@@ -214,8 +213,8 @@ function isShort(list: Expression): boolean {
 }
 
 /**
- * Returns whether the expression is a list literal, or a choice of list literals, that contains no
- * list of any length.
+ * Whether the expression is a list literal into which no long list is spread, or a conditional
+ * expression whose results are such literals.
  */
 function isWritten(list: Expression): boolean {
   if (isParenthesizedExpression(list)) return isWritten(list.expression)
@@ -227,8 +226,8 @@ function isWritten(list: Expression): boolean {
 }
 
 /**
- * Returns whether the list is declared outside of the iteration, so that each item scans the same
- * list.
+ * Whether the list is declared outside of the iteration. In this case, each step of the iteration
+ * scans the same list.
  */
 function isFromOutside(list: Expression, iteration: Node): boolean {
   const base = baseOf(list)
@@ -268,12 +267,12 @@ function baseOf(expression: Expression): Expression | undefined {
   return expression
 }
 
-/** Returns whether the expression is a variable of a module. */
+/** Whether the expression reads a variable that is declared at the top level of a module. */
 function isOfModule(list: Expression, file: SourceFile): boolean {
   const base = baseOf(list)
   if (base === undefined || !isIdentifier(base)) return false
   const node = checker.getSymbolAtLocation(base)?.valueDeclaration?.resolve(project)
-  // Imported variables are declared in another file.
+  // A variable that is declared in another file was imported, so it belongs to a module.
   if (node === undefined || node.getSourceFile() !== file) return true
   for (let up = node.parent; up !== undefined; up = up.parent) {
     if (isSourceFile(up)) return true

@@ -48,8 +48,8 @@ const listed = join(here, 'packages.txt')
 const binary = join(cache, 'bin', 'all.test')
 
 /**
- * Linker flags: the flags with which test/support/tools/install builds kube-apiserver, and the flag
- * that `go test` sets for package testing.
+ * Linker flags: those with which test/support/tools/install builds kube-apiserver, and the one that
+ * `go test` sets for the package `testing`.
  */
 const linkerFlags =
   '-X testing.testBinary=1 -s -w -X k8s.io/component-base/version.gitVersion=v1.33.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=33'
@@ -94,8 +94,8 @@ export async function buildProgram(): Promise<void> {
 }
 
 /**
- * Returns a copy of the file that starts the server in package etcd. In the copy, the function that
- * starts the server is renamed. The file itself cannot be replaced, because it also contains other
+ * Returns a copy of the file server.go in package etcd. In the copy, the function that starts the
+ * server has another name. The file cannot be replaced as a whole, because it also contains other
  * functions.
  */
 function withoutStart(file: string): string {
@@ -155,7 +155,7 @@ async function linkModules(): Promise<void> {
   mkdirSync(sources, { recursive: true })
   for (const [module, version] of Object.entries(modules)) {
     if (existsSync(join(sources, module))) continue
-    // The command runs outside of our module, which is incomplete until the links exist.
+    // Run the command outside of our module. The module is incomplete before these links exist.
     const env = { ...process.env, GOFLAGS: '' }
     const text = await output('go', ['mod', 'download', '-json', `k8s.io/${module}@${version}`], {
       cwd: tmpdir(),
@@ -193,8 +193,8 @@ const newestSource = (): number => {
 }
 
 /**
- * Creates the folder in which package etcd runs. The package reads testdata of k8s.io/api at its
- * path in Kubernetes' repository, where the module does not have it.
+ * Creates the folder in which the tests of package etcd run. They expect the testdata of k8s.io/api
+ * at its path in Kubernetes' repository. The modules do not contain this path.
  */
 function besideApi(): string {
   const tree = join(cache, 'tree')
@@ -208,8 +208,9 @@ function besideApi(): string {
 }
 
 /**
- * Returns the package's own folder. If its testdata contains scripts, returns a copy instead,
- * because files in the module cache are not executable.
+ * Returns the folder in which the tests of a package run. This is usually the package's own folder.
+ * If its testdata contains scripts, it is a copy, because files in the module cache are not
+ * executable.
  */
 function runnable(name: string, directory: string): string {
   const testdata = join(directory, 'testdata')
@@ -220,7 +221,8 @@ function runnable(name: string, directory: string): string {
   const copy = join(cache, 'work', name)
   mkdirSync(join(copy, 'testdata'), { recursive: true })
   for (const file of files) {
-    // The tests of package `client` need one script that must not be executable.
+    // All scripts are made executable, except for one that the tests of package `client` need
+    // without this permission.
     const mode = file.name.endsWith('.sh') && !file.name.includes('not-executable') ? 0o755 : 0o644
     writeFileSync(join(copy, 'testdata', file.name), readFileSync(join(testdata, file.name)), {
       mode,

@@ -12,7 +12,10 @@ import { runTest, type TimedOutcome } from './run-test.ts'
 import { Tally } from './tally.ts'
 import { Waits } from './waits.ts'
 
-/** Quota of etcd. Hundreds of servers write to it, each with its own prefix. */
+/**
+ * Storage quota of etcd. It is large, because hundreds of servers write to this etcd, each with its
+ * own prefix.
+ */
 const QUOTA_BYTES = 8 * 2 ** 30
 
 class Run {
@@ -64,8 +67,8 @@ class Run {
   }
 
   /**
-   * Returns the missing feature that the test needs, if waits.txt lists one. kube-apiserver has all
-   * features.
+   * If waits.txt lists the test, returns the missing feature that the test needs. Returns undefined
+   * on kube-apiserver, which has all features.
    */
   #listedUnder(name: string, test: string): string | undefined {
     return this.#options.server === 'reference' ? undefined : this.#waits.of(name, test)
@@ -89,8 +92,8 @@ class Run {
 }
 
 /**
- * Counts Keelson's last results by package, for every test that passes on kube-apiserver or needs a
- * missing feature.
+ * Counts Keelson's last results by package. Includes tests that pass on kube-apiserver, and tests
+ * that need a missing feature.
  */
 function table(packages: readonly string[]): Tally {
   const tally = new Tally()

@@ -1,6 +1,6 @@
 /**
- * The output of each test's last run, as one line of JSON per test below .cache. Only the verdicts
- * are in a committed file (results.ts).
+ * Stores the output of each test's last run below .cache, as one line of JSON per test. The
+ * verdicts are also stored in a committed file (results.ts).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,10 @@ import { cache } from './build.ts'
 import type { ServerKind } from './options.ts'
 import type { TimedOutcome } from './run-test.ts'
 
-/** Replaces the line of this test in the file of its package. The lines of other tests are kept. */
+/**
+ * Stores the outcome of a test in the file of its package. It replaces the line with the previous
+ * outcome of the test.
+ */
 export function keepOutcome(
   server: ServerKind,
   name: string,

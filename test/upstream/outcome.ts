@@ -5,8 +5,8 @@ export type Verdict = 'pass' | 'fail' | 'skip'
 export type TestOutcome = {
   readonly result: Verdict
   /**
-   * Flags that the test requested but the server does not support. If the test passes without them,
-   * its result may be meaningless.
+   * Flags that the test requested, but that the server does not support. They were left out. If the
+   * test passes nevertheless, this may be meaningless.
    */
   readonly dropped: readonly string[]
   /** Names of failed subtests. */
@@ -15,17 +15,20 @@ export type TestOutcome = {
   readonly said: readonly string[]
 }
 
-/** Flags without which a pass is meaningless, because the test is about them. */
+/**
+ * Flags without which a test cannot be meaningful, because the test is about the feature that they
+ * configure.
+ */
 const essentialFlags = /^(emulated-version|encryption-provider-config|tracing-config-file)$/
 const NO_SERVER = 'it started no external server'
 const LINES_MAX = 6
 const LINE_LENGTH_MAX = 400
 const SUBTESTS_MAX = 20
 
-/** Flags that the overlay sets for every server, even if the test does not need them. */
+/** Flags that the files in overlay/ set for every server, even for tests that do not need them. */
 const ownFlags =
   /^(requestheader-(allowed-names|client-ca-file|extra-headers-prefix|group-headers|username-headers)|proxy-client-(cert|key)-file)$/
-/** Flags whose values show which feature is missing. */
+/** Flags that can name several features. Their values show which of the features is missing. */
 const listFlags =
   /^(feature-gates|runtime-config|(enable|disable)-admission-plugins|authorization-mode)$/
 const ownLines =
@@ -44,8 +47,8 @@ export function readOutcome(text: string, test: string): TestOutcome {
   const isEmpty =
     subtests.some(({ result }) => result === 'skip') &&
     !subtests.some(({ result }) => result === 'pass')
-  // The servers of package etcd start within the test's process, and some tests start no server at
-  // all.
+  // Without this line, the test has started no separate server, so its result says nothing about
+  // the server under test.
   const hasServer = text.includes('extserver: start')
   const dropped = droppedFlags(text)
   const missing = dropped.find((flag) => essentialFlags.test(flag))

@@ -1,12 +1,15 @@
 /**
- * One Go program with the tests of all packages. Linking a program takes a minute, and there are
- * eighty packages. Therefore Go's overlay turns their test files into files of ordinary packages
- * next to them. A generated file contains the table of their tests for ../overlay/program_main.go.
+ * Creates one Go program that contains the tests of all packages. Linking a program takes a minute,
+ * and there are eighty packages. With Go's overlay, test files become files of ordinary packages
+ * beside the tested ones. A generated file lists all tests for ../overlay/program_main.go.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Name of the folder for the program, in the folder of integration tests of each module. */
+/**
+ * Name of the folder in which the program is created. It is in the folder of integration tests of
+ * each module.
+ */
 const FOLDER = 'program'
 
 export type PackageLocation = {
@@ -17,12 +20,16 @@ export type PackageLocation = {
    */
   readonly folder: string
   readonly path: string
-  /** The package's own folder within `root`. Empty for the folder itself. */
+  /**
+   * Path of the package's folder, relative to the folder of integration tests. Empty for this
+   * folder itself.
+   */
   readonly within: string
 }
 
 /**
- * The tests of one Go package. A folder contains two packages if some of its tests are in `x_test`.
+ * The tests of one Go package. If some tests of a folder are in a package `x_test`, the folder has
+ * two packages.
  */
 type Suite = {
   readonly alias: string
@@ -35,7 +42,8 @@ type Suite = {
 export type Overlay = Map<string, string>
 
 /**
- * Writes the table of tests to `table`. Returns the overlay entries for it and for the packages.
+ * Writes the table of tests to the file `table`. Returns the overlay, which maps this file and the
+ * files of the packages.
  */
 export function planProgram(
   places: readonly PackageLocation[],

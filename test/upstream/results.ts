@@ -1,7 +1,7 @@
 /**
- * The last result of each test on a server, in a committed file: `pass`, `fail` or `skip`, the
- * package and the test. Tests that pass on kube-apiserver do not depend on a server in the same
- * process, and Keelson must pass them.
+ * The last result of each test on a server, in a committed file. A line consists of `pass`, `fail`
+ * or `skip`, the package and the test. A test that passes on kube-apiserver does not depend on a
+ * server in its own process. Keelson must pass such a test.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

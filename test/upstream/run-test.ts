@@ -8,9 +8,12 @@ import { cache, type TestProgram } from './build.ts'
 import type { Options, ServerKind } from './options.ts'
 import { readOutcome, type TestOutcome } from './outcome.ts'
 
-/** Additional time for a test that does not end at its own time limit. */
+/** Time that a test gets in addition to its own time limit. After this time, it is killed. */
 const GRACE_MS = 30_000
-/** Maximum wait for the end of the output. Servers that outlive their test keep the output open. */
+/**
+ * Maximum time to wait for the end of the output after the test has exited. Servers that the test
+ * has not stopped keep the output open.
+ */
 const DRAIN_MS = 2_000
 const OUTPUT_LENGTH_MAX = 20_000_000
 
@@ -36,8 +39,8 @@ export async function runTest(
     {
       cwd: program.directory,
       argv0: program.argv0,
-      // The process is the leader of its own process group, so that its servers can be killed
-      // together with it.
+      // Start the test in its own process group, so that it can be killed together with its
+      // servers.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -76,7 +79,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    // All processes of the group have already exited.
+    // Ignore the error if all processes of the group have already exited.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

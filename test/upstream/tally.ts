@@ -1,13 +1,13 @@
 /**
  * Counts results by package. Tests that need a missing feature (waits.ts) are also counted by
- * feature. Tests that kube-apiserver fails or skips do not count.
+ * feature. Tests that do not pass on kube-apiserver are not counted.
  */
 import type { Verdict } from './outcome.ts'
 
 export type JudgedPackage = {
   readonly package: string
   readonly result: Verdict
-  /** Verdict of kube-apiserver, or undefined if the test has never run on it. */
+  /** The verdict on kube-apiserver. Undefined if the test has never run on it. */
   readonly wanted: Verdict | undefined
   /** The missing feature that the test needs, if it is listed in waits.txt. */
   readonly waitsFor: string | undefined
@@ -29,8 +29,8 @@ export class Tally {
   readonly #packages = new Map<string, Counts>()
 
   /**
-   * Counts a result. Returns a remark for the output if the result is not counted as a plain pass
-   * or failure, and otherwise an empty string.
+   * Counts a result. If the result does not simply count as passed or failed, returns a remark that
+   * explains this. Otherwise returns an empty string.
    */
   add(judged: JudgedPackage): string {
     const { result, wanted, waitsFor } = judged

@@ -1,8 +1,8 @@
 /**
- * Tests that do not have to pass yet, because Keelson lacks a feature. Each line of waits.txt has
- * the feature, the package and the test. If a test passes on kube-apiserver and fails on Keelson,
- * this is an error unless the test is listed. README.md gives the reasons for entries that begin
- * with "on purpose".
+ * Tests that do not have to pass yet, because Keelson lacks a feature. Each line of waits.txt
+ * consists of the feature, the package and the test. A test that passes on kube-apiserver must also
+ * pass on Keelson, unless it is listed. If the feature of a line begins with "on purpose",
+ * README.md gives the reason.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -60,8 +60,9 @@ const twinDefinition = (group: string): object => ({
 type Split = { readonly rule: Fields; readonly [selector: string]: Fields }
 
 /**
- * Returns a rule that does not match the creates of the load. In turn, rules differ from these
- * creates in the resource, the labels of the namespace, or the labels of the object.
+ * Returns a rule that does not match the creates of the load. The rules differ from these creates
+ * in one of three ways: the resource, the labels of the namespace, or the labels of the object. The
+ * index `at` selects the way.
  */
 function splitOf(at: number): Split {
   if (at % 3 === 0) return { rule: rule('secrets') }

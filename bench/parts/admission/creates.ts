@@ -32,8 +32,8 @@ import { AllowingWebhook } from './allowing-webhook.ts'
 import { configure, labelOf, twinGroups } from './configurations.ts'
 
 /**
- * Targets: the time that is added to a create, in µs; the time that a webhook adds with 100
- * concurrent creates, in ms; and the rate as a multiple of kube-apiserver's rate.
+ * Targets: the time in µs that a feature adds to a create, the time in ms that a webhook adds with
+ * 100 concurrent creates, and the rate as a multiple of kube-apiserver's rate.
  */
 const UNMATCHED_MICROS_MAX = 20
 const POLICY_MICROS_MAX = 50
@@ -49,8 +49,8 @@ const SETTLE_MS = 15_000
 const ROUNDS_PER_RUN = 10
 const SLICES_PER_RUN = 20
 /**
- * Warm-up load of each kind on each server. Without it, the time to compile code would be measured
- * as a difference.
+ * Load that warms up each server before each kind of measurement. Without it, the measured
+ * differences would include the time that V8 needs to compile code.
  */
 const warmUp = { amount: { requests: 4_000 }, clients: 4, streams: 8 } as const
 
@@ -66,8 +66,8 @@ const creates = (
 ): Load => ({ uri, method: 'POST', headers, body: body(labels), ...how })
 
 /**
- * Loads are short, so that other work on the machine affects all of them alike. One load sends
- * creates sequentially, the other sends 100 at once.
+ * Loads are short, so that a temporary slowdown of the machine affects all of them alike. One load
+ * sends creates sequentially, the other sends 100 at once.
  */
 const single = { amount: { requests: 150 }, clients: 1, streams: 1 } as const
 const hundred = { amount: { requests: 600 }, clients: 4, streams: 25 } as const
@@ -157,8 +157,8 @@ function bodyOfTwin(path: string, text: string): string {
 }
 
 /**
- * Three loads: as many concurrent requests as a busy server has, a few concurrent requests that
- * leave the server idle at times, and sequential requests, which show latency.
+ * Three loads with different concurrency. `full` keeps the server busy all the time. `few` leaves
+ * the server idle at times. `alone` sends one request at a time, which shows the latency.
  */
 const full = { requests: 1_000, clients: 4, streams: 25 } as const
 const few = { requests: 200, connections: 4, lanes: 16 } as const
@@ -232,7 +232,8 @@ const figure = (
 
 /**
  * Groups of loads that are compared with each other. Only the loads of one group alternate. If all
- * loads alternated, each server would be idle for longer, and would collect garbage in that time.
+ * loads alternated, each server would wait longer for its turn and would collect garbage during
+ * this wait.
  */
 const plan = (reference: boolean): readonly (readonly Run[])[] => [
   [
@@ -282,7 +283,8 @@ function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: bo
       ...webhook,
       ...added('ours: hundred webhook', 'ours: hundred', eachMs),
     },
-    // Use the median of 100 concurrent creates, because the last create waits for all the others.
+    // Shows the median, because the time of the last of 100 concurrent creates includes that of all
+    // the others.
     {
       name: 'a webhook: median time added to 100 creates at once',
       unit: 'ms',

@@ -27,8 +27,8 @@ const WARM_UP_ROUNDS = 50_000
 /** Maximum cost of flow control per request. A get takes about 60 µs in total. */
 const MICROS_MAX = 3
 /**
- * Maximum cost per request if most requests of the priority level wait. It is higher, because each
- * request that ends also selects the next request from the queues.
+ * Maximum cost per request while most requests of the priority level are queued. The end of each
+ * request then also selects the next request from the queues, which costs additional time.
  */
 const CROWDED_MICROS_MAX = 12
 const WAITING = 280
@@ -55,7 +55,8 @@ const info = (verb: string): RequestInfo => ({
 
 function createFlows(): FlowControl {
   const flows = new FlowControl({
-    // Deferred work runs immediately, so that the duration of a tick does not affect the figures.
+    // Run deferred work immediately. If it ran in a later tick of the event loop, the measured time
+    // would include the wait for this tick.
     time: { ...systemTime, defer: (run) => run() },
     metrics: new FlowMetrics(new Metrics(), 0),
     seats: 600,
@@ -128,7 +129,10 @@ export function benchFlow(): Figure[] {
   ]
 }
 
-/** Whenever a request ends, a queued request starts, and another one joins the queue. */
+/**
+ * Measures requests while all seats of a priority level are taken. Whenever a request ends, a
+ * queued request starts, and a new request joins the queue.
+ */
 function crowded(): number {
   using flows = createFlows()
   const flow = flows.classify(account('a'), info('get'))

@@ -22,14 +22,21 @@ const TEMPLATES = 1_000
 const NAMESPACES = 200
 const EVENTS = 20_000
 const DECISIONS = 200_000
-/** Limit for a Pod event, which must be negligible next to the write itself, about 100 µs. */
+/**
+ * Maximum time to update the graph after a Pod was written. It is small compared with the write
+ * itself, which takes about 100 µs.
+ */
 const EVENT_MICROS_MAX = 50
-/** Limit for an event that another server wrote. Most of this time is parsing. */
+/**
+ * Maximum time to update the graph after another server wrote a Pod. Most of this time is parsing.
+ */
 const PARSED_MICROS_MAX = 100
 const DECISION_MICROS_MAX = 5
-/** Limit for a request of a user that is not a node. All requests pass the node authorizer. */
+/**
+ * Maximum time for a request of a user that is not a node. The node authorizer sees all requests.
+ */
 const OTHERS_MICROS_MAX = 0.1
-/** Limit for the memory of a Pod in the graph. The same Pod takes about 5 KB in the cache. */
+/** Maximum memory for a Pod in the graph. The same Pod takes about 5 KB in the cache. */
 const POD_BYTES_MAX = 1_000
 
 const namespaceOf = (at: number): string => `team-namespace-${(at % TEMPLATES) % NAMESPACES}`

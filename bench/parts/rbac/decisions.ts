@@ -62,7 +62,10 @@ const binding = (
   subjects: subjects.map(([kind, name]) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name })),
 })
 
-/** Yields copies, because decoded objects share no data with each other. */
+/**
+ * Yields a separate copy of the rules for each role, because roles that are decoded from storage do
+ * not share their rules either.
+ */
 function* roles(): Generator<KubeObject> {
   for (let at = 0; at < CLUSTER_ROLES; at++)
     yield copy(role({ name: `cluster-role-${at}` }, longRules))

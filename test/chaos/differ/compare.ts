@@ -13,8 +13,8 @@ const NODE_PORT_MIN = 30_000
 const NODE_PORT_MAX = 32_767
 
 /**
- * Normalizes the responses of one server in one case. Each UID is replaced by the same name in all
- * responses.
+ * Normalizes the responses of one server in one case. A UID is replaced by the same placeholder
+ * wherever it occurs in these responses.
  */
 export class Comparer {
   readonly #normaliser: Normaliser
@@ -93,8 +93,8 @@ function withoutAgesIn(table: Json, moving: ReadonlySet<number>): Json {
 const age = /^(?=.)(?:\d+y)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?$/
 
 /**
- * Masks the position of an embedded object whose metadata cannot be read. If there are several such
- * objects, kube-apiserver reports one of them at random, because it iterates over a Go map.
+ * Masks the path in the error for an embedded object whose metadata is invalid. If several objects
+ * are invalid, kube-apiserver reports one of them at random, because it iterates over a Go map.
  */
 function withoutPlaces(body: Json): Json {
   if (!isRecord(body)) return body
@@ -106,8 +106,8 @@ function withoutPlaces(body: Json): Json {
 }
 
 /**
- * Sorts the managers in the managedFields of an object in YAML. Servers sort the managers by the
- * time of their last write, in whole seconds, which differs between runs.
+ * Sorts the entries of managedFields in an object in YAML. Servers sort them by the time of the
+ * last write in whole seconds, so the order differs between runs.
  */
 const sortOwners = (yaml: string): string =>
   yaml.replace(
@@ -148,9 +148,9 @@ function sortCauses(body: Json): Json {
 }
 
 /**
- * Sorts the schema errors of an applied object, because kube-apiserver iterates over Go maps.
- * kube-apiserver also stops at the first undeclared field of a map, so only the existence of such a
- * field is compared.
+ * Sorts the schema errors of an applied object, because kube-apiserver lists them in the random
+ * order of a Go map. If one of them reports an undeclared field, the others are ignored.
+ * kube-apiserver reports only one undeclared field of a map, chosen at random.
  */
 function sortMisfits(body: Json): Json {
   const [whole, what = '', faults = ''] =

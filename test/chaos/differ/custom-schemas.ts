@@ -136,7 +136,10 @@ export class SchemaMaker {
   }
 }
 
-/** For each key: the probability that it is present, followed by its possible values. */
+/**
+ * Maps each key of an object to the probability that it is present, followed by its possible
+ * values.
+ */
 export type Optional = { readonly [key: string]: readonly [number, ...(Json | (() => Json))[]] }
 
 export function optional(choices: Choices, given: Optional): JsonObject {

@@ -82,9 +82,9 @@ class FuzzRun {
   }
 
   /**
-   * Returns the reproducible differences. Repeats a case that has a new kind of difference. A
-   * difference is reproducible if it occurs again and the response of kube-apiserver is the same as
-   * before.
+   * Returns the differences that can be reproduced. Only a case with a new kind of difference is
+   * run again. A difference is reproducible if it occurs again and kube-apiserver's response is the
+   * same as in the first run.
    */
   async #lasting(work: Work, outcome: Outcome): Promise<readonly Difference[]> {
     const isNew = outcome.differences.some(

@@ -15,7 +15,7 @@ export type KnownDifference = {
 }
 export type ComparedStep = { readonly step: Step; readonly want: Json; readonly got: Json }
 
-/** Parts that are removed from error messages. */
+/** Parts of error messages that are replaced by placeholders before the comparison. */
 export const knownTexts: readonly KnownText[] = [
   {
     row: 'Go values in messages look like `core.Thing{A:1, …}`.',
@@ -123,8 +123,8 @@ export const knownDifferences: readonly KnownDifference[] = [
     holds: ({ want, got }) => {
       const causes = causesOf(got)
       const rest = causes.filter((cause) => !bareAddress.test(JSON.stringify(cause)))
-      // If the format of an address is invalid, Keelson does not evaluate the validation rules, and
-      // reports that they were not checked.
+      // If Keelson rejects the format of an address, it also reports that the validation rules were
+      // not checked.
       const others = rest.every((cause) => JSON.stringify(cause).includes(NOT_CHECKED)) ? [] : rest
       const isSame = JSON.stringify(others) === JSON.stringify(causesOf(want))
       return (
@@ -207,7 +207,7 @@ export const DESCRIPTIONS_ROW =
 export const NOT_ENFORCED_ROW =
   'A mutating admission policy is stored without a warning while its gate is off.'
 
-/** Whether only Keelson sends this warning. */
+/** Whether this is a warning that only Keelson sends. */
 export const isKnownWarning = (warning: string): boolean =>
   warning.includes('is stored but not enforced')
 
@@ -228,7 +228,7 @@ export function withoutKnown(value: Json, key = ''): Json {
   return Object.fromEntries(kept.map(([name, entry]) => [name, withoutKnown(entry, name)]))
 }
 
-/** Whether a manager that applied the object owns a field that the object does not have. */
+/** Whether managedFields contain a field that a manager has applied, but that the object lacks. */
 function hasPrunedOwner(body: Json | undefined): boolean {
   const entries = valueAt(body, ['metadata', 'managedFields'])
   if (!Array.isArray(entries)) return false

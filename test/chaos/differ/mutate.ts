@@ -87,8 +87,8 @@ export class Mutator {
   }
 
   /**
-   * Returns an edit that adds a missing field of the schema to the object at the path, or to its
-   * nearest ancestor.
+   * Returns an edit that adds a field that the schema defines and the object lacks. The edit adds
+   * the field at the path or, if no field can be added there, to the nearest possible ancestor.
    */
   #insertion(value: Json, from: Path): Edit | undefined {
     const choices = this.#choices

@@ -25,9 +25,9 @@ const ANSWERS_LENGTH_MAX = 40_000
  */
 const SECONDS_MAX = 3
 /**
- * Maximum number of replays of a case. A case that differs is replayed only if a new second began
- * while it ran. On a busy machine a case takes half a second, so this happens in half of the
- * replays, but hardly ever in this many consecutive ones.
+ * Maximum number of replays of a case (see `replayWithinSecond`). On a busy machine a case takes
+ * half a second, so a new second begins during half of the replays. It is very unlikely that a new
+ * second begins during this many replays in a row.
  */
 const REPLAYS_MAX = 12
 
@@ -95,9 +95,9 @@ const comparable = (answer: Json): Json =>
   isRecord(answer) ? { ...answer, body: withoutChance(answer['body'] ?? null) } : answer
 
 /**
- * Returns the differences as lines. The timestamps of managedFields have a resolution of one
- * second. An apply without other changes is written only if a new second has begun since the last
- * write. Therefore a case that differs is replayed if a new second began while it ran.
+ * Replays a case, and returns the differences as lines. An apply without changes is stored only if
+ * its timestamp in managedFields changes, which has a resolution of one second. A case that differs
+ * is therefore replayed again if a new second began during the replay.
  */
 async function replayWithinSecond(
   target: Target,
@@ -113,7 +113,10 @@ async function replayWithinSecond(
 
 const secondNow = (): number => Math.floor(Date.now() / 1000)
 
-/** Returns the first difference as lines. Steps after this difference are not sent. */
+/**
+ * Replays a case once, and returns the first difference as lines. The steps after this difference
+ * are not sent.
+ */
 async function replay(
   target: Target,
   { steps, answers }: RecordedCase,

@@ -80,8 +80,8 @@ class Reduction {
       const body = structuredClone(step.body)
       if (!deleteAt(body, path)) continue
       const isSmaller = await this.#attempt(this.best.steps.with(index, { ...step, body }))
-      // If a list entry was removed, the indexes of the later entries have changed, so all paths
-      // must be tried again.
+      // The removal of a list entry changes the indexes of the later entries, so all paths must be
+      // tried again.
       if (isSmaller && typeof path.at(-1) === 'number') tried = new Set()
     }
   }
@@ -111,8 +111,8 @@ const removable = (body: Json): Path[] =>
     .map(({ path }) => path)
 
 /**
- * Generalizes the signature of a difference, because a smaller body has other positions and fewer
- * unrelated errors.
+ * Returns the first part of a difference's signature, without numbers. A smaller body has other
+ * positions and fewer unrelated errors, but its difference must still be recognized.
  */
 const loose = (signature: string): string =>
   (signature.split(' ; ')[0] ?? '').replace(/\d+/g, 'N').slice(0, 160)

@@ -21,7 +21,7 @@ export type Difference = {
 export type Outcome = {
   readonly steps: readonly Step[]
   readonly compared: number
-  /** Number of rejections with the same causes in a different order. */
+  /** Number of steps that both servers reject for the same causes, but in a different order. */
   readonly reordered: number
   readonly differences: readonly Difference[]
   /** kube-apiserver's normalized response to each compared step. */
@@ -57,8 +57,8 @@ export class Runner {
     for (let step = next(undefined); step !== undefined; ) {
       taken.push(step)
       const [answer, own] = await Promise.all([reference.send(step), keelson.send(step)])
-      // Stop if neither server serves the awaited resource, because its definition was removed or
-      // rejected.
+      // Stop if neither server serves the resource that this step waits for. In this case, its
+      // definition was removed or rejected.
       if (step.wait && answer.status !== 200 && own.status !== 200) break
       if (!step.wait) {
         const [want, got] = [reference.normalise(answer), keelson.normalise(own)]
@@ -74,7 +74,8 @@ export class Runner {
               signature: signatureOf(step, compared),
               changesOutcome: changesOutcome(compared),
             })
-          // If both servers reject the request, their states are still equal.
+          // If both servers rejected the request, they still have the same objects, so the case
+          // continues.
           if (answer.status < 400 || own.status < 400) break
         }
       }

@@ -22,8 +22,8 @@ const LENGTH_MAX = 6_000
 const OBJECTS_PER_KIND_MAX = 300
 
 /**
- * Resources that are not written. The area `crds` covers definitions; APIServices and
- * ComponentStatuses depend on other servers.
+ * Resources whose objects are not used. CustomResourceDefinitions have their own area, `crds`.
+ * APIServices and ComponentStatuses depend on other servers.
  */
 const leftOut = new Set(['customresourcedefinitions', 'apiservices', 'componentstatuses'])
 

@@ -9,8 +9,8 @@ import type { Answer, Step, Variables } from './step.ts'
 import type { Target } from './target.ts'
 
 /**
- * Namespaced resources that affect other cases, because cluster IPs and node ports are allocated
- * from a shared range.
+ * Namespaced resources whose objects could affect other cases. For example, Services take cluster
+ * IPs and node ports from ranges that all cases share.
  */
 const HELD_IN_COMMON = /\/(services|resourcequotas|limitranges)\b/
 
@@ -84,8 +84,8 @@ export class Session {
 }
 
 /**
- * Yields namespace names. All have the same length, because the length of a name counts against
- * limits.
+ * Yields names of namespaces. All names have the same length, because some length limits include
+ * the name of the namespace.
  */
 export function* namespaces(): Generator<string, never> {
   const run = (Date.now() % 36 ** 3).toString(36).padStart(3, '0')

@@ -1,6 +1,7 @@
 /**
- * Computes the signature of a difference. It contains no values, names or positions, so that each
- * fault is reported only once.
+ * Computes the signature of a difference. Signatures contain no values, names or positions.
+ * Differences with the same cause therefore have the same signature, and only the first of them is
+ * reported.
  */
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { causesOf } from './compare.ts'
@@ -32,7 +33,10 @@ export const ofAnyKind = (signature: string): string =>
     .replace(/^(\w+) \S+?(\/(?:status|scale))? /, '$1 K$2 ')
     .replace(/^((?:POST|PUT|PATCH) )K(\S*) \S* /, '$1K$2 ')
 
-/** Whether the outcome for the client differs: another class of status code, or another object. */
+/**
+ * Whether the difference matters to the client: the status codes are of different classes, or both
+ * servers return an object and the objects differ.
+ */
 export function changesOutcome({ want, got, lines }: SignatureInput): boolean {
   const [wanted, came] = [statusOf(want), statusOf(got)]
   if (Math.floor(wanted / 100) !== Math.floor(came / 100)) return true
@@ -54,8 +58,8 @@ const general = (line: string): string =>
     .slice(0, SHOWN_LENGTH_MAX)
 
 /**
- * Describes the causes that only one of two rejections has. Returns undefined if one of them has no
- * causes, or if both have the same causes.
+ * If both servers reject a request, describes how the causes in their responses differ. Returns
+ * undefined if a response has no causes, or if both responses have the same causes.
  */
 function ofRefusals(want: Json, got: Json): string | undefined {
   const [wanted, came] = [causeTexts(want), causeTexts(got)]
@@ -69,7 +73,8 @@ function ofRefusals(want: Json, got: Json): string | undefined {
 }
 
 /**
- * Returns the entries of a list that another list does not contain. Duplicates count separately.
+ * Returns the entries that occur more often in `list` than in `other`, once for each additional
+ * occurrence.
  */
 function without(list: readonly string[], other: readonly string[]): string[] {
   const left = [...other]
@@ -95,7 +100,7 @@ function causeTexts(answer: Json): string[] {
   )
 }
 
-/** Removes the quoted expression from a message. */
+/** Removes the parts of an error message that depend on the tested CEL expression. */
 const withoutExpression = (message: string): string =>
   message
     .replace(/ValidationRule\{.*\}: /s, 'ValidationRule: ')

@@ -18,11 +18,11 @@ export type Step = {
   readonly type?: string
   readonly accept?: string
   readonly body?: Json
-  /** Text that is sent instead of `body`. Only `$ns` and `${…}` are replaced. */
+  /** The request body as text, sent instead of `body`. Only `$ns` and `${…}` are replaced in it. */
   readonly raw?: string
   /**
-   * Whether the request is repeated until the response has status 200 (target.ts has the time
-   * limit). The response is not compared.
+   * Whether the request is repeated until the response has status 200 or the time limit in
+   * target.ts is reached. The response is not compared.
    */
   readonly wait?: boolean
 }
@@ -93,6 +93,6 @@ export function fillTarget({ path, query = {} }: Step, variables: Variables): st
   return pairs.length === 0 ? target : `${target}?${pairs.join('&')}`
 }
 
-/** Whether a value read from a file is a step. */
+/** Whether a value that was read from a file has the form of a step. */
 export const isStep = (value: unknown): value is Step =>
   isRecord(value) && ['id', 'method', 'path'].every((key) => typeof value[key] === 'string')

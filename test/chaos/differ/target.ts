@@ -77,8 +77,8 @@ export class Target implements Disposable {
 }
 
 /**
- * Represents a broken connection, which also counts as a response: kube-apiserver closes the
- * connection when it panics.
+ * Represents a broken connection as a response with status 0. kube-apiserver breaks the connection
+ * when it panics, so this outcome is compared like a response.
  */
 const noAnswer = (error: unknown): Answer => ({
   status: 0,
@@ -98,7 +98,7 @@ function parse(raw: Buffer, contentType: string): Json {
   if (!contentType.includes('json')) return text
   const value = parseJson(text)
   if (typeof value !== 'string') return value
-  // A watch sends one event per line.
+  // The response to a watch is not a single JSON value, but contains one event per line.
   const events = text
     .split('\n')
     .filter((line) => line !== '')

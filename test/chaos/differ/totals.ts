@@ -14,8 +14,8 @@ export type AreaTotals = {
   changing: number
   reordered: number
   /**
-   * Number of differences that did not occur again, or for which the second response of
-   * kube-apiserver was different.
+   * Number of differences that could not be reproduced. Either they did not occur again, or
+   * kube-apiserver's second response differed from its first one.
    */
   flaky: number
 }

@@ -4,8 +4,8 @@ import type { Choices } from './choices.ts'
 import { Lists } from './data.ts'
 
 /**
- * Lists of values by the meaning that a field's name suggests. The first pattern that matches is
- * used.
+ * Maps patterns of field names to lists of values, such as IP addresses or durations. The first
+ * pattern that matches the name of a field determines its list.
  */
 const meanings: readonly (readonly [RegExp, string])[] = [
   [/ip$|ips$|cidr|host|address|block/i, 'ips'],
@@ -23,7 +23,7 @@ export class Values {
     return choices.pick(this.#lists.texts('names'))
   }
 
-  /** Returns a random value, independent of the field. */
+  /** Returns a random value of any type, which does not have to fit a field. */
   any(choices: Choices): Json {
     const from = (list: string) => (): Json => choices.pick(this.#lists.of(list))
     return choices.weigh<() => Json>(

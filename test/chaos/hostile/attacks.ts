@@ -164,8 +164,8 @@ export const attacks: readonly Attack[] = [
       : frame(FRAME.continuation, 0, 1, literal(`x-${at}`, 'y'.repeat(100))),
   ),
   frameFlood('headers that grow when unpacked', 200, (at) => {
-    // Adds one field to the dynamic table of HPACK, followed by many references to this field. Each
-    // reference takes one byte.
+    // Adds one field to HPACK's dynamic table, and then refers to this field thousands of times
+    // with one byte each.
     const entry = Buffer.concat([
       Buffer.from([0x40, 1]),
       Buffer.from('x'),

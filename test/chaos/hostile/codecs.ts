@@ -108,8 +108,8 @@ function seedOf(resource: Resource): Seed {
 }
 
 /**
- * Returns a value for every field. If a type contains itself, the recursion ends with an empty
- * object.
+ * Returns a value for every field of a type. If the type contains itself, the inner object is
+ * empty.
  */
 function sampleFields(
   struct: Struct,
@@ -156,7 +156,7 @@ function sample(schema: Schema, within: readonly Struct[]): Json {
   }
 }
 
-/** Returns a value of a type that has several JSON representations. */
+/** Returns a value for a Go type that has several JSON forms, such as a string and a list. */
 function openSample(goName: string): Json {
   if (goName === 'v1.JSONSchemaPropsOrStringArray') return ['text']
   return goName === 'v1.JSON' ? { a: [1, 'b'] } : { type: 'object' }
@@ -204,8 +204,8 @@ const mutations: readonly Mutation[] = [
     )
     return Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at)])
   },
-  // Insert special bytes, or overwrite bytes with them: unlimited lengths, breaks, ends of groups,
-  // invalid floats.
+  // Insert byte sequences with a special meaning, or overwrite bytes with them: indefinite lengths,
+  // break codes, ends of groups, invalid floats.
   (bytes, random) => {
     const at = somewhere(bytes, random)
     const part = Buffer.from(random.pick(telling), 'hex')

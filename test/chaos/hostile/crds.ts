@@ -17,7 +17,10 @@ export type HostileDefinition = {
    * Maximum CPU time of a tick of the event loop. Set only if the definition is known to be fast.
    */
   readonly turnMsMax?: number
-  /** Values of spec with which objects are created, as JSON text, and whether they are accepted. */
+  /**
+   * Values of `spec`, as JSON text. An object with each of them is created. `isAccepted` states
+   * whether the server must accept the object; undefined means that both results are correct.
+   */
   readonly specs?: readonly (readonly [isAccepted: boolean | undefined, spec: string])[]
 }
 

@@ -38,9 +38,9 @@ const TIMEOUTS_S = [1, 1, 2, 2] as const
 const CONNECTIONS = 4
 const LANES = 40
 /**
- * Time that a write may take in addition to its webhook timeouts. The sum of this margin and the
- * shortest timeout is below the default timeout of 10 s, so the test detects it if a timeout is
- * ignored.
+ * Time that a write may take in addition to the timeouts of its webhooks. The shortest of these
+ * timeouts plus this margin is less than the default timeout of 10 s. The test therefore fails if
+ * the server uses the default timeout instead.
  */
 const MARGIN_MS = 8_000
 /**
@@ -48,12 +48,12 @@ const MARGIN_MS = 8_000
  * test/integration/webhook-faults.test.ts checks the timeouts.
  */
 const SHORT_MARGIN_MS = 20_000
-/** Maximum growth of live memory in the last four fifths of the run. */
+/** Maximum growth of live memory after the first fifth of the run. */
 const GROWTH_BYTES_MAX = 16 << 20
 const SETTLED_MS_MAX = 30_000
 /** Maximum CPU time of a tick of the server's event loop. */
 const TURN_MS_MAX = 600
-/** Ranges of the durations for which a webhook works, and for which it does not work. */
+/** Ranges, in ms, of two random times: how long a webhook works, and how long it then fails. */
 const RIGHT_MS = [200, 3_000] as const
 const WRONG_MS = [100, 3_000] as const
 

@@ -30,19 +30,18 @@ const REQUESTS_PER_LANE = 25
 /** Time after which a missing response counts as a fault. */
 const ANSWER_MS_MAX = 20_000
 /**
- * Maximum growth of live memory in the last four fifths of the run. Allows for caches that were not
- * yet full.
+ * Maximum growth of live memory after the first fifth of the run. Caches that are not yet full
+ * cause some growth.
  */
 const GROWTH_BYTES_MAX = 16 * 1024 * 1024
 /**
- * Time after which all connections must be closed. If a client disappears while responses are
- * pending, the server detects this after at most twice its longest timeout (90 s for idle
- * connections).
+ * Maximum time until the server has closed all connections. If a client disappears while responses
+ * are pending, the server detects this after at most twice its longest timeout, which is 90 s.
  */
 const LET_GO_MS_MAX = 200_000
 /**
- * Maximum number of attempts for a request that the server did not process. There are several,
- * because other requests of the same client can cause the server to close the next connection too.
+ * Maximum number of attempts to send a request if the server closes the connection without
+ * processing it. Other requests of the same client can cause this several times in a row.
  */
 const TRIES_MAX = 20
 /** Time that the server needs to clean up closed connections. */
@@ -55,8 +54,8 @@ const WITNESS_P99_MS_MAX = 4_000
 const WITNESS_MS_MAX = 20_000
 
 /**
- * Number of connections and files that the server may have opened for reasons other than the
- * attacks.
+ * Number of additional connections and files that may be open at the end, because the server can
+ * open some that are unrelated to the attacks.
  */
 const FILES_LEFT_MAX = 3
 
@@ -253,8 +252,8 @@ async function ask(
   try {
     if (body !== undefined) stream.end(body)
     stream.setEncoding('utf8')
-    // Wait for the headers and the body of the response from the start, because Node.js treats a
-    // stream that ends before it has a reader as aborted.
+    // Start to read the body before the headers arrive. Otherwise the stream could end before it
+    // has a reader, and Node.js would treat it as aborted.
     const [[head], text] = await Promise.all([once(stream, 'response'), readText(stream)])
     return { status: Number(head[':status']), text }
   } finally {

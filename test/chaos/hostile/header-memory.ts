@@ -38,17 +38,17 @@ import { Witness } from './witness.ts'
 const CONNECTIONS = 9_700
 const CONNECTIONS_SHORT = 200
 /**
- * Number of connections that send at the same time. A connection starts only after another one has
- * received its response. The connections therefore stay below the budget for large headers on every
- * machine. When this budget is exhausted, the server closes new connections.
+ * Number of connections that send at the same time. Another connection starts to send only when one
+ * of them has received its response. All of them together stay below the server's budget for large
+ * headers. If they exceeded it, the server would close new connections.
  */
 const LANES = 16
 const ANSWER_MS_MAX = 60_000
 /** Maximum resident memory per connection. TLS alone takes half of it. */
 const EACH_BYTES_MAX = 100 * 1024
 /**
- * Additional resident memory of all connections together, for the budget for large headers, and for
- * code and buffers that are used for the first time.
+ * Maximum resident memory that does not depend on the number of connections. It contains the
+ * server's budget for large headers, and code and buffers that are used for the first time.
  */
 const SHARED_BYTES_MAX = 128 * 1024 * 1024
 /**
@@ -77,7 +77,10 @@ const filled = Array.from({ length: 100 }, (_, at) => indexedField(`${at}`, ''))
 const first = (...entries: readonly (readonly [number, number])[]): Buffer =>
   Buffer.concat([preface, settings(...entries)])
 
-/** Case in which the listener does not respond, because it waits for the remaining headers. */
+/**
+ * Name of the case in which the server sends no response, because it waits for the remaining
+ * headers.
+ */
 const STOPPED_SHORT = 'headers that stop short of being large'
 
 /** Bytes that a connection sends, by case name. */
@@ -119,15 +122,19 @@ const worst: readonly (readonly [name: string, bytes: Buffer])[] = [
 ]
 
 /**
- * Large headers that never end. They share a budget; when it is exhausted, the server closes any
- * connection with a large header. These connections therefore come last.
+ * Bytes of a connection that starts to send large headers and never ends them. When such
+ * connections exhaust the budget for large headers, the server closes any connection with a large
+ * header. These connections are therefore tested last.
  */
 const unfinished = Buffer.concat([
   first(),
   longHeaders(1, requestFields('GET', '/api', long), { isEnd: false }),
 ])
 const UNFINISHED = 200
-/** Maximum memory of unfinished headers: twice the budget, because buffers grow by doubling. */
+/**
+ * Maximum memory of unfinished headers. It consists of the memory of the connections and twice the
+ * budget for large headers, because buffers grow by doubling.
+ */
 const UNFINISHED_BYTES_MAX = 2 * 32 * 1024 * 1024 + UNFINISHED * EACH_BYTES_MAX
 
 async function main(): Promise<void> {
@@ -192,7 +199,8 @@ async function main(): Promise<void> {
       'resident memory of all connections',
       grown.resident < SHARED_BYTES_MAX + stayed * EACH_BYTES_MAX,
     ],
-    // With few connections, most of the memory is shared between them.
+    // Check this only if there are many connections. If there are few, most of the memory does not
+    // depend on their number.
     ['resident memory per connection', count < 5_000 || grown.resident < stayed * EACH_BYTES_MAX],
     ['live memory', grown.live < SHARED_LIVE_BYTES_MAX + stayed * EACH_LIVE_BYTES_MAX],
     ['live memory of unfinished headers', last.live - after.live < UNFINISHED_BYTES_MAX],

@@ -26,8 +26,8 @@ export type HostilePorts = {
   readonly 'HTTP/1.1': number
   readonly 'HTTP/2': number
   /**
-   * Port of an HTTP/2 server to which nothing can be sent, because its window is closed. `streams`
-   * is the port of a server that accepts no streams.
+   * Port of an HTTP/2 server whose flow-control window is 0, so that clients cannot send bodies.
+   * `streams` is the port of an HTTP/2 server that allows no streams.
    */
   readonly window: number
   readonly streams: number
@@ -102,8 +102,8 @@ const patches = (operations: readonly object[]): Fault =>
     patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
   })
 
-// The two branches are the same because TypeScript finds no overload of `write` that matches both
-// types of `reply`.
+// Both branches do the same. They are needed because no overload of `write` accepts both types of
+// `reply`.
 const write = (reply: Reply, bytes: string | Buffer): boolean =>
   reply instanceof Http2ServerResponse ? reply.write(bytes) : reply.write(bytes)
 

@@ -76,8 +76,9 @@ export class Inspector implements Disposable {
 }
 
 /**
- * Connects to the inspector, whose address is in the output of the process. If there are several
- * addresses, uses the last one, because bin/keelson may replace itself with the server process.
+ * Connects to the inspector of a server. The address is in the output of the server. If there are
+ * several addresses, the last one is used, because bin/keelson may replace its process with a new
+ * one.
  */
 export async function inspect(log: string): Promise<Inspector> {
   const address = log.match(/ws:\/\/127\.0\.0\.1:\d+\/\S+/g)?.at(-1)

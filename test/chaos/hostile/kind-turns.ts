@@ -43,8 +43,8 @@ function listsOf(schema: Schema, path: Path, seen: ReadonlySet<Struct>): Collect
 }
 
 /**
- * Returns functions that generate items of a schema: an item that is as small as possible, and
- * items of other shapes.
+ * Returns functions that generate items of a schema: first the smallest possible item, then items
+ * of other shapes.
  */
 function formsOf(schema: Schema): readonly ((at: number) => Json)[] {
   switch (schema.type) {

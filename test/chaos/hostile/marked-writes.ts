@@ -37,8 +37,8 @@ export class Verdict {
   readonly statuses = new Map<number, number>()
   writes = 0
   /**
-   * Number of missing marks of webhooks with failurePolicy Ignore. If it is zero, no webhook was
-   * ever down during a write.
+   * Number of marks that are missing because webhooks with failurePolicy Ignore did not respond. If
+   * it is zero, these webhooks responded to every write.
    */
   opened = 0
   slowestMs = 0

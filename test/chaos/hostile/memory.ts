@@ -24,8 +24,8 @@ const LIMIT_MIB = 512
 /** Heap limit that Node.js uses in a container of this size. */
 const HEAP_MIB = 256
 /**
- * Memory plan that Keelson uses in a container of this size. This test cannot create such a
- * container.
+ * The memory limits that Keelson would choose in a container of this size. They are passed as
+ * flags, because this test cannot create such a container.
  */
 const plan = planMemory({
   requestBytesMax: null,
@@ -42,8 +42,8 @@ const { values } = parseArgs({
 const LOAD_MS = Number(values.seconds) * 1000
 const REST_MS = 3_000
 /**
- * Delay before a client that has lost its connection reconnects, so that reconnecting does not
- * block the event loop.
+ * Delay before a client that has lost its connection reconnects. Without it, the clients would
+ * block the event loop of this program.
  */
 const GONE_MS = 50
 /** Maximum time to wait for the headers of responses. */
@@ -94,8 +94,9 @@ async function call(
     stream.on('error', () => resolve(0))
     stream.on('response', (answer) => resolve(answer[':status'] ?? 0))
     stream.on('close', () => resolve(0))
-    // If a stream receives its response before its body has been sent, Node.js retains the stream
-    // and the body. After four such streams, a session receives no more responses.
+    // Destroy the stream at the end of the response. If a response ends before the whole request
+    // body has been sent, Node.js would otherwise retain the stream and the body. After four such
+    // streams, a session receives no more responses.
     stream.on('end', () => stream.destroy())
     stream.resume()
     stream.end(body)

@@ -66,7 +66,10 @@ function change(root: unknown, random: Random): void {
   else Object.defineProperty(at, random.chance(0.1) ? String(random.pick(odd)) : key, own(value))
 }
 
-/** Property descriptor like those that JSON.parse creates. It makes `__proto__` an ordinary key. */
+/**
+ * Returns a property descriptor that makes any key an ordinary property, even `__proto__`.
+ * JSON.parse creates such properties.
+ */
 const own = (value: unknown): PropertyDescriptor => ({
   value,
   enumerable: true,

@@ -139,8 +139,8 @@ function checkChanges(
 
 function checkRow({ shape, table }: Resource, object: KubeObject): void {
   const shown = readShown(printWire(object, shape).bytes)
-  // `readShown` does not support keys with escape sequences. The decoder handles objects with such
-  // keys.
+  // `readShown` returns undefined for objects with escape sequences in their keys, which it does
+  // not support. The server decodes these objects instead.
   if (shown === undefined) return
   assert.deepEqual(rowOf(shown, table, 'null'), rowOf(object, table, 'null'), 'row of its JSON')
 }
@@ -156,8 +156,9 @@ function checkProtobuf({ shape }: Resource, object: KubeObject): void {
 }
 
 /**
- * Checks that the response for stored bytes is the same with and without decoding. Uses the object
- * as Keelson stores it, and a changed version that another program might have stored.
+ * Checks that the response for stored bytes is the same with and without decoding them. The bytes
+ * are those that Keelson stores for the object, and a changed version that another program might
+ * store.
  */
 function checkSettled(resource: Resource, object: KubeObject, random: Random): void {
   const { shape } = resource

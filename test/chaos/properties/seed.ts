@@ -3,8 +3,8 @@
  * that failures in CI are caused by the change and not by chance. `KEELSON_SEED=random npm test`
  * tries other values; each failure reports the seed that reproduces it.
  *
- * Work that is divided into parts (lib/scheduling/parts.ts) must be deterministic. If it is not,
- * tests throw an error. Outside of tests, the work starts again and then runs without a pause.
+ * Long work that runs in parts (lib/scheduling/parts.ts) must be deterministic. If it is not, tests
+ * throw an error. A server instead runs the work again without pauses.
  */
 import fc from 'fast-check'
 import { unsteadyWork } from '../../../src/lib/scheduling/parts.ts'

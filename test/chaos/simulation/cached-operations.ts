@@ -27,7 +27,7 @@ import type { Random } from './random.ts'
  * memory.
  */
 const BACK_MAX = [5, 20, 60]
-/** Maximum time that a slow filter takes for an object. */
+/** Maximum time in ms that a slow filter takes to check one object. */
 const SLOWNESS_MS = 40
 
 export const cachedReads: readonly WeightedOperation[] = [
@@ -48,12 +48,15 @@ export const pagedReads: readonly WeightedOperation[] = [
   { weight: 1, run: listExactly },
 ]
 
-/** Operations of clients that accept any state, even while the database is unreachable. */
+/**
+ * Operations that accept the state of the cache, even if it is old because the database is
+ * unreachable.
+ */
 export const skims: readonly WeightedOperation[] = [{ weight: 1, run: skim }]
 
 /**
- * Returns the cached object, regardless of its age, as the initial state of a write. Half of the
- * writes use this object.
+ * Returns the object in the cache, which can be outdated, as the state on which a write is based.
+ * Returns undefined for half of the writes, which then read the latest state.
  */
 export async function readForWrite(
   reader: Reader,
@@ -167,8 +170,8 @@ async function listLatestInPages(client: Client): Promise<void> {
 }
 
 /**
- * Reads pages with a filter, which is slow if it must decode objects. Each page is checked
- * separately.
+ * Lists objects in pages, with a filter that can be slow. Each page is recorded as a separate
+ * response.
  */
 async function listSelectedInPages(client: Client): Promise<void> {
   const { random } = client
@@ -206,8 +209,8 @@ async function listSelectedInPages(client: Client): Promise<void> {
 }
 
 /**
- * Reads one page with a slow filter, and accepts any state. During the read, the cache can list the
- * resource again.
+ * Reads one page with a slow filter, and accepts any state. The read is slow enough that the cache
+ * may reload the resource in the meantime.
  */
 async function skim(client: Client): Promise<void> {
   const range = rangeOf(prefix)
@@ -228,8 +231,8 @@ async function skim(client: Client): Promise<void> {
 }
 
 /**
- * Returns the range of keys that a page covers, beginning at `from`. The page contains only objects
- * with odd tags.
+ * Returns the range of keys for which a page is complete. It begins at `from`. The page contains
+ * only the objects in this range that have odd tags.
  */
 function scopeOf(range: KeyRange, from: string, { items, more }: ListResult) {
   const last = items.at(-1)
@@ -266,9 +269,9 @@ function noteRevision(client: Client, at: Parameters<Reader['get']>[1], revision
 function expectTrouble(client: Client, at: Parameters<Reader['get']>[1], error: unknown): void {
   const code = error instanceof StorageError ? error.code : undefined
   if (code === 'compacted' && typeof at === 'object' && 'exactly' in at) return
-  // As in kube-apiserver, a read fails with 'too-new' if the requested revision does not arrive in
-  // time. An exact read must not fail in this way, because its revision has already been
-  // acknowledged.
+  // As in kube-apiserver, a read fails with 'too-new' if the cache does not receive the requested
+  // revision in time. A read at an exact revision must not fail in this way, because the cache has
+  // already received this revision.
   if (code === 'too-new' && !(typeof at === 'object' && 'exactly' in at)) return
   if (code === 'too-new') noteUnforeseen(client, `read at ${JSON.stringify(at)}`, error)
   else expectUnavailable(client, `read at ${JSON.stringify(at)}`, error)

@@ -1,6 +1,6 @@
 /**
- * Converts the objects of a run between their stored form, the form in the cache, and the encoded
- * form that a client receives.
+ * The objects that the simulation stores. This module converts them between the stored bytes, the
+ * object in the cache, and the JSON that a client receives.
  */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { Facts } from '../../../src/storage/cache/facts.ts'
@@ -15,7 +15,7 @@ const apiVersion = 'example.com/v1'
 const head = `{"kind":"${kind}","apiVersion":"${apiVersion}",`
 const beforeVersion = `${head}"metadata":{"resourceVersion":"`
 
-/** Returns the codec of one resource. */
+/** Returns the codec that a cache uses for one resource. */
 export const newForm = (): ObjectCodec => ({
   decode: (stored, _key, revision) => toObject(decodeValue(stored), revision),
   print: (object) => printObject(object),
@@ -28,8 +28,8 @@ export const newForm = (): ObjectCodec => ({
 })
 
 /**
- * Returns an object that needs no decoding. Depending on their revision, half of the stored objects
- * have this form.
+ * Returns an object with its JSON. The codec returns it for stored objects with an even revision,
+ * which the cache then does not have to decode.
  */
 const settled = (object: KubeObject): ReturnType<NonNullable<ObjectCodec['settle']>> => ({
   wire: printObject(object),
@@ -43,7 +43,7 @@ const parityOf = (tag: string): string => (isOdd(tag) ? 'odd' : 'even')
 
 const oddField = { field: 'parity', value: 'odd' }
 
-/** Values by which an index finds objects with odd tags. */
+/** Field and label values with which the cache finds objects with odd tags in an index. */
 export const oddValues: readonly (readonly IndexedValue[])[] = [
   [oddField],
   [{ label: 'parity', value: 'odd' }],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { GarbageSimulation } from './virtual/garbage-simulation.ts'
 import { guardRealTime } from './virtual/real-time-guard.ts'
 
-/** Limits of a run. If a run reaches them, it is in an endless loop. */
+/** Limits of virtual time and of steps. A run that reaches them is in an endless loop. */
 const limits = { msMax: 10 * 60_000, stepsMax: 400_000 }
 /**
  * Seeds of the run. `GARBAGE_SEEDS=from-to` selects other seeds. The default seeds take a few

@@ -24,8 +24,8 @@ export class History {
   }
 
   /**
-   * Adds changes that follow the known changes, in order. The changes must be complete up to
-   * `revision`.
+   * Adds the changes since the last call, in the order of their revisions. They must include all
+   * changes up to `revision`.
    */
   add(changes: readonly Change[], revision: number): void {
     for (const change of changes) {
@@ -39,7 +39,10 @@ export class History {
     this.#revision = revision
   }
 
-  /** Returns the history of a database that was restored to this revision. */
+  /**
+   * Returns the history of a database after it was restored to this revision, without the later
+   * changes.
+   */
   restored(revision: number): History {
     const next = new History()
     for (const change of this.#changes)

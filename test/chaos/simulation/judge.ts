@@ -1,9 +1,12 @@
 /**
  * Checks whether the responses that clients received are consistent with the history of the
- * database. An acknowledged write was applied once, at its revision; an ambiguous write at most
- * once; a rejected write never. Each write replaced the state that it reports. A linearizable read
- * returns everything that was acknowledged before the read began. Each list is the state at its
- * revision.
+ * database:
+ *
+ * - An acknowledged write was applied once, at its revision, an ambiguous write at most once, and a
+ * rejected write never.
+ * - Each write replaced the state that its response names.
+ * - A linearizable read returns all writes that were acknowledged before it began.
+ * - Each list is the state at its revision.
  */
 import type { Change } from '../../support/harness/gateway.ts'
 import type { History } from './history.ts'
@@ -157,8 +160,8 @@ function judgeReading(reading: ReadResult, history: History): string[] {
 }
 
 /**
- * Checks a response without a revision. The response must match the state at `floor` or at a later
- * revision.
+ * Checks a response that does not contain a revision. It must match the state at `floor`, the
+ * oldest revision that the read may return, or at a later revision.
  */
 function judgeUndated(
   item: Item | undefined,

@@ -1,7 +1,10 @@
 import type { Cache } from '../../../src/storage/cache/cache.ts'
 import { sleep, type Timers } from '../../../src/lib/time/timers.ts'
 
-/** The cache releases objects in slices of time, which takes far less than a second. */
+/**
+ * Number of checks, and the time between them. The cache releases objects in several steps, and has
+ * finished long before the last check.
+ */
 const CHECKS_MAX = 100
 const CHECK_MS = 10
 

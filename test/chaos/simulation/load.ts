@@ -94,8 +94,8 @@ export class Load {
   }
 
   /**
-   * Whether a replica acknowledges a write and returns it in a linearizable read before the
-   * timeout.
+   * Whether the replica acknowledges a write before the timeout, and then responds to a
+   * linearizable list.
    */
   async serves(replica: Replica, timeoutMs: number): Promise<boolean> {
     const client = this.#client(replica, 'recovery')

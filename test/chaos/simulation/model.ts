@@ -6,7 +6,8 @@
  */
 
 /**
- * A value: a tag that identifies its write, and the tag that it replaced (null if there was none).
+ * A stored value. `tag` identifies the write that stored it. `after` is the tag of the value that
+ * it replaced, or null if there was none.
  */
 export type Value = { readonly tag: string; readonly after: string | null }
 
@@ -36,8 +37,8 @@ export type Write = {
 export type Item = { readonly key: string; readonly revision: number; readonly tag: string }
 
 /**
- * Scope of a list: all keys of a prefix, or only those from `from` (inclusive) to `to` (exclusive).
- * A filter selects by tag.
+ * Scope of a list: all keys of a prefix, or only the keys from `from` to before `to`. If `selects`
+ * is set, the list contains only objects for whose tag it returns true.
  */
 export type ListScope = {
   readonly prefix: string
@@ -150,8 +151,9 @@ export class Model {
   }
 
   /**
-   * Returns the tags that a key can have: the tag of its last acknowledged write, and the tags of
-   * ambiguous writes. Undefined means that the key has no value.
+   * Returns the tags that a key can have at the end: the tag of its last acknowledged write, and
+   * the tags of writes whose outcome is unknown. The tag undefined means that the key does not
+   * exist.
    */
   possible(key: string): ReadonlySet<string | undefined> {
     const ofKey = this.#writes.filter((write) => write.key === key)
@@ -168,7 +170,7 @@ export class Model {
   }
 }
 
-/** Encodes a value as an object, because the cache reads objects. */
+/** Encodes a value as a Kubernetes object, because the cache can only read objects. */
 export const encodeValue = (value: Value): Buffer =>
   Buffer.from(
     JSON.stringify({ kind: 'Thing', apiVersion: 'example.com/v1', metadata: {}, ...value }),

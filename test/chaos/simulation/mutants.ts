@@ -64,7 +64,7 @@ function tryMutant(
     const found = firstFailure(simulate(copy, { world, first: FIRST_SEED, seeds }))
     if (found.needed === undefined) return found
     const seed = FIRST_SEED + found.needed - 1
-    // A failure that also occurs without the mutant does not count.
+    // The mutant was found only if the unchanged code passes with the same seed.
     if (firstFailure(simulate(root, { world, first: seed, seeds: 1 })).needed === undefined)
       return found
     throw new Error(

@@ -43,12 +43,12 @@ export type Client = {
   readonly random: Random
   readonly time: Time
   /**
-   * Simulates the use of CPU time, for example by a filter that checks many more objects. Undefined
-   * if the run uses real time.
+   * Advances virtual time as if code used CPU time, for example in a filter that checks many
+   * objects. Undefined if the run uses real time.
    */
   readonly work?: (ms: number) => void
   /**
-   * Returns the state on which a write is based. If this function is undefined, the write reads the
+   * Returns the state on which a write is based. If it returns undefined, the write reads the
    * latest state first.
    */
   readonly cached: (key: string) => Promise<Current<Value> | 'absent' | undefined>
@@ -141,8 +141,8 @@ async function update(client: Client): Promise<void> {
 }
 
 /**
- * Updates an object and fails if it is missing. In that case, the object must be missing in the
- * latest state.
+ * Updates an object, and fails if it does not exist. After such a failure, checks that the object
+ * did not exist in the latest state.
  */
 async function updateIfThere(client: Client): Promise<void> {
   const { store, model, random } = client
@@ -271,7 +271,7 @@ export function chooseRange(random: Random): KeyRange {
   return rangeOf(random.chance(0.5) ? prefix : `${prefix}${random.pick(namespaces)}/`)
 }
 
-/** Returns the outcome that a writer can infer from a failure. */
+/** Returns the outcome of a failed write, as far as the client can know it from the error. */
 export function outcomeOf(client: Client, verb: string, error: unknown): WriteOutcome {
   if (error instanceof StorageError && expectedOfWrites.has(error.code)) {
     return error.ambiguous
@@ -303,7 +303,10 @@ export function noteUnforeseen(client: Client, verb: string, error: unknown): vo
   client.model.noteFault(`${client.name}: ${verb} failed unforeseen${code}: ${text}`)
 }
 
-/** Records that a key is missing. A write reports a missing key only for the latest state. */
+/**
+ * If a write failed because the key is missing, records that the key did not exist. Writes report
+ * this only if it is true for the latest state.
+ */
 function noteAbsence(
   client: Client,
   { key, floor, error }: { key: string; floor: number; error: unknown },

@@ -9,15 +9,18 @@ import { compareState } from './judge.ts'
 import { type Item, tagOf } from './model.ts'
 
 export type ReplayEvent =
-  /** The object in a DELETED event is the last state, with the revision of the deletion. */
+  /**
+   * The item of a DELETED event is the last state of the object. Its revision is that of the
+   * deletion.
+   */
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly item: Item }
   | { readonly type: 'BOOKMARK'; readonly revision: number }
 
 type Checkpoint = { readonly revision: number; readonly items: readonly Item[] }
 
 /**
- * Maximum number of bookmarks that are checked at the end. Each bookmark needs its own copy of the
- * state.
+ * Maximum number of bookmarks that are compared with the history at the end. For each of them, a
+ * copy of the state is stored.
  */
 const CHECKPOINTS_MAX = 2_000
 /** Maximum number of faults of one watcher. More would not be informative. */
@@ -49,7 +52,7 @@ export class Replay {
     return this.#revision
   }
 
-  /** Whether a watch can resume from the copy. */
+  /** Whether the next watch can continue from the last received revision. */
   get canResume(): boolean {
     return this.#state === 'following'
   }
@@ -65,8 +68,8 @@ export class Replay {
   }
 
   /**
-   * Discards the copy, because the history after it was compacted. The next watch starts from the
-   * beginning.
+   * Discards the copy, because the changes after its revision were compacted. The next watch starts
+   * from the beginning.
    */
   forget(): void {
     this.#state = 'new'
@@ -90,7 +93,8 @@ export class Replay {
         : `BOOKMARK@${event.revision}`,
     )
     const revision = 'item' in event ? event.item.revision : event.revision
-    // The initial state arrives in the order of the keys, not of the revisions.
+    // The events of the initial state arrive in the order of their keys, so their revisions can
+    // decrease.
     const isInitial = this.#state === 'initial' && event.type === 'ADDED'
     if (!isInitial && revision < this.#revision)
       this.fault(`${event.type} of revision ${revision} after ${this.#revision}`)

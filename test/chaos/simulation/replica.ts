@@ -22,8 +22,8 @@ import type { Random } from './random.ts'
 const root = '/registry/'
 
 /**
- * Size of the event ring. It is so small that watchers need the database's history after a short
- * disconnection.
+ * Size in bytes of the buffer of recent events. It is so small that watchers have to read etcd's
+ * history after a short disconnection.
  */
 const SHORT_PAST_BYTES = 20_000
 

@@ -6,8 +6,8 @@ import { Random } from './random.ts'
 import { startWorld, type Simulation } from './simulation.ts'
 
 /**
- * Amount of memory that may remain in use after a run, for compiled code, pools, and caches of the
- * runtime.
+ * Maximum growth of memory during a run. Compiled code, pools, and caches of Node.js cause some
+ * growth.
  */
 const MEMORY_BYTES_MAX = 24 * 1024 * 1024
 /** Maximum number of faults that are shown. Further faults are most likely repetitions. */

@@ -29,8 +29,8 @@ import {
 } from './virtual/simulate-seed.ts'
 
 /**
- * Maximum real time of a seed. A seed usually takes a tenth of a second. If it takes this long,
- * even on a busy machine, it blocks the event loop forever.
+ * Maximum real time of a seed. A seed usually takes a tenth of a second. A seed that takes this
+ * long, even on a busy machine, is in an endless loop.
  */
 const SEED_MS_MAX = 120_000
 /** Number of trace lines that are shown before a failure. */

@@ -1,7 +1,7 @@
 /**
- * One run consists of an etcd cluster with one or more members, replicas of the server's storage
- * components that use etcd through proxies, and clients that use the replicas. The run reads the
- * real history from etcd directly.
+ * One run of the fault suite. It consists of an etcd cluster with one or more members, of replicas
+ * of the server's storage components, and of clients that use these replicas. The replicas use etcd
+ * through proxies that inject faults. The run itself reads the real history from etcd directly.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../../src/lib/telemetry/log.ts'
@@ -94,7 +94,7 @@ export class Simulation implements AsyncDisposable {
         await compact(this.cluster.member(await this.cluster.leader()).clientUrl, revision)
         return
       } catch (error) {
-        // An earlier attempt that received no response may have succeeded.
+        // The revision has already been compacted by an earlier attempt whose response was lost.
         if (String(error).includes('has been compacted')) return
         if (performance.now() > until) throw error
         await sleep(100)
@@ -102,7 +102,10 @@ export class Simulation implements AsyncDisposable {
     }
   }
 
-  /** Waits until every replica serves again. Records a fault if that takes too long. */
+  /**
+   * Waits until every replica works again. Records a fault if a replica does not work within
+   * RECOVERY_MS_MAX.
+   */
   async recover(): Promise<void> {
     await this.cluster.ready()
     const startMs = performance.now()
@@ -126,7 +129,7 @@ export class Simulation implements AsyncDisposable {
       this.load.replays.some((replay) => replay.differenceAt(this.#history) !== undefined)
     while (isBehind() && performance.now() < until) await sleep(50)
     await this.load.stop()
-    // Read the history again: an ambiguous write may have been applied since the last read, and
+    // Read the history again. Since the last read, a pending write may have been applied, and
     // watchers may have received it.
     await this.catchUp()
     const ofReplicas = await Promise.all(this.replicas.map((replica) => replica.findFaults()))

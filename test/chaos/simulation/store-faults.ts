@@ -81,14 +81,14 @@ class Writer {
     await this.#lookUp()
   }
 
-  /** Reads the object to find the result of a write without a response. */
+  /** Reads the object to find out whether a write without a response was stored. */
   async #lookUp(): Promise<void> {
     try {
       const { status, body } = await this.#client.call('GET', `${path}/${this.name}`)
       if (status === 404) this.#version = 0
       if (status === 200) this.#version = writeOf(body).version
     } catch {
-      // Ignore the failed read: the next write reads the object again.
+      // Ignore the error, because the object is read again after the next write.
     }
   }
 

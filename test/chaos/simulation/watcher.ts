@@ -1,8 +1,8 @@
 /**
- * A client that maintains a local copy with a watch. It starts with the existing objects, follows
- * changes, and loses its connection from time to time. It resumes from the last revision that it
- * received, on any replica, as behind a load balancer, and starts again when the server requires
- * it.
+ * A client that maintains a local copy of objects with a watch. It starts with the existing
+ * objects, follows changes, and loses its connection from time to time. It then resumes from the
+ * last revision that it received. As behind a load balancer, it can resume on any replica. If the
+ * server cannot resume the watch, the client starts again.
  */
 import type { WatchEvent } from '../../../src/storage/cache/event.ts'
 import type { Watcher } from '../../../src/storage/cache/watch.ts'
@@ -18,8 +18,8 @@ import type { Replica } from './replica.ts'
 /** Maximum time that a client stays connected. */
 const STAY_MS_MAX = 4_000
 /**
- * A client disconnects after at most one of these numbers of events, chosen at random, and thus
- * most likely in the middle of a batch.
+ * Numbers of events. A client picks one of them and disconnects after at most this many events,
+ * usually in the middle of a batch.
  */
 const STAY_EVENTS_MAX = [20, 100, 1000]
 /** Interval at which the server sends bookmarks to a connected client. */

@@ -69,7 +69,7 @@ export class AllOn implements AsyncDisposable {
     if (status !== 201) throw new Error(`the ClusterRoleBinding could not be created: ${status}`)
   }
 
-  /** Counts the recorded audit events of writes that got a response, and the recorded spans. */
+  /** Returns the number of audit events for completed writes, and the number of received spans. */
   recorded(): { readonly audited: number; readonly spans: number } {
     const logs = readdirSync(this.#folder).filter((name) => name.startsWith('audit'))
     const answered = /"stage":"ResponseComplete".*"verb":"(create|update|delete)"/g

@@ -47,7 +47,8 @@ export class SoakClient implements Disposable {
     const { text, status } = await this.#open(method, path, { body, type })
     let whole = ''
     for await (const part of text) whole += part
-    // A stream that ended without an error may still have been cut short by a dying connection.
+    // The JSON is incomplete if the connection was closed during the response, even if the stream
+    // reported no error. Parsing then throws an error.
     const answer: Json = JSON.parse(whole)
     return { status, body: answer }
   }

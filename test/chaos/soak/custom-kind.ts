@@ -176,8 +176,8 @@ export class KindWriter {
           )
         return
       }
-      // No other client writes these objects, so these statuses mean that an acknowledged write was
-      // lost.
+      // No other client writes these objects. The status 404 or 409 therefore means that an
+      // acknowledged write was lost.
       if (answer.status === 404 || answer.status === 409)
         this.#run.faults.push(
           `${path}/${name}: ${answer.status} ${textOf(answer.body['message'])}, known ${JSON.stringify(known)}`,
@@ -189,7 +189,7 @@ export class KindWriter {
     await this.#look(name)
   }
 
-  /** Reads the object until the server responds. Its current state becomes the expected one. */
+  /** Reads the object until the server responds. The response becomes the expected state. */
   async #look(name: string): Promise<void> {
     for (;;) {
       const answer = await call(this.#run, 'GET', `${pathOf(this.#plural, 'v1')}/${name}`).catch(

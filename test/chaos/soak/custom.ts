@@ -106,7 +106,7 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
     dying(hook, { random, counts }, signal),
   ]
   const done = Promise.all(tasks)
-  // Log the error immediately, because later errors could hide it.
+  // Log an error in the code of the test immediately, because later errors could hide it.
   done.catch((error: unknown) => console.log('FAULT of the soak itself:', error))
   await sleep(ms)
   ending.abort()

@@ -20,15 +20,19 @@ export class OwnerJudge {
   readonly gone = new Set<string>()
   /** UIDs of objects that the test itself has deleted or may have deleted. */
   readonly asked = new Set<string>()
-  /** Deleted objects. `fault` describes why a deletion is wrong if the test did not request it. */
+  /**
+   * All deleted objects. `fault` describes what is wrong with a deletion, unless the test itself
+   * has requested it.
+   */
   readonly #deleted: { readonly meta: Meta; readonly fault: string | undefined }[] = []
-  /** UIDs of objects that were deleted in the foreground. */
+  /** UIDs of objects that are or were waiting for the deletion of their dependents. */
   readonly #waited = new Set<string>()
 
   see({ type, object }: StreamedEvent): void {
     const metadata = readMeta(object)
     const { uid } = metadata
-    // Ignore later events of an object that is already being deleted.
+    // An object that is marked for deletion was judged when it was marked. Its removal is not
+    // judged again.
     const isDecided = this.live.get(uid)?.isDeleting === true
     const isDeleted = type === 'DELETED' || metadata.isDeleting
     if (isDeleted && !isDecided)
@@ -44,8 +48,8 @@ export class OwnerJudge {
     if (owners.length === 0) return `${name} was deleted without an owner`
     for (const reference of owners) {
       const owner = this.live.get(reference.uid)
-      // If the owner was ever waiting for its dependents, the deletion may be correct. The owner
-      // may still have been waiting when the garbage collector decided to delete the object.
+      // Ignore owners that have ever waited for their dependents. They may have been waiting when
+      // the garbage collector decided to delete this object, so the deletion may be correct.
       if (owner === undefined || owner.name !== reference.name || this.#waited.has(owner.uid))
         continue
       return `${name} was deleted at ${resourceVersion}, but its owner ${owner.name} was there`
@@ -54,8 +58,8 @@ export class OwnerJudge {
   }
 
   /**
-   * Returns the deletions that the test did not request. These deletions are known only at the end,
-   * because the response to a delete can arrive after the event.
+   * Returns the deletions that the test did not request. They are known only at the end of the
+   * test, because the event of a deletion can arrive before the response to the request.
    */
   #byCollector(): { readonly fault: string | undefined }[] {
     return this.#deleted.filter(({ meta: { uid } }) => !this.asked.has(uid))
@@ -76,7 +80,10 @@ export class OwnerJudge {
   }
 }
 
-/** Parses an object's metadata. Every object has a name, a UID and a resourceVersion. */
+/**
+ * Reads the metadata of an object. Throws an error if the name, the UID or the resourceVersion is
+ * missing.
+ */
 function readMeta({ metadata }: StreamedEvent['object']): Meta {
   const { name, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } =
     fieldsOf(metadata)

@@ -30,7 +30,8 @@ export class OwnerLoad {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.operations++
-      // Failures are expected, because etcd is paused and other loads change the same objects.
+      // Ignore errors. Requests can fail, because etcd is paused from time to time and other
+      // clients change the same objects.
       await this.#once().catch(() => undefined)
       await sleep(PAUSE_MS)
     }
@@ -81,8 +82,8 @@ export class OwnerLoad {
   }
 
   /**
-   * Deletes an object with a UID precondition, because another object might have the same name by
-   * then. Unless the server rejects the request, the object may have been deleted.
+   * Deletes an object only if it still has this UID, because its name may have been reused. The
+   * object counts as possibly deleted, unless the server rejects the request.
    */
   async #delete({ name, uid }: Meta, propagationPolicy: string | undefined): Promise<void> {
     const options = {

@@ -40,12 +40,15 @@ const POLL_MS = 20
 const namespaces = '/api/v1/namespaces'
 const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
-/** Collects the events of several watches. Each watch has its own client. */
+/** Collects the events of several watches. Each of the watches uses its own connection. */
 class Observer {
   readonly judge = new OwnerJudge()
   readonly faults: string[] = []
   readonly leaders = new Leaders()
-  /** Namespaces in which a default ServiceAccount was created, with one entry for each creation. */
+  /**
+   * Namespaces in which a default ServiceAccount was created. A namespace in which this happened
+   * twice occurs twice.
+   */
   readonly accounts: string[] = []
   /** Names of deleted namespaces. */
   readonly ended = new Set<string>()
@@ -75,7 +78,7 @@ class Observer {
   }
 }
 
-/** Tracks the holder of the controllers' Lease, and since when it has been the holder. */
+/** Tracks which replica holds the Lease of the controllers, and since when. */
 class Leaders {
   #holder = ''
   takenMs = 0
@@ -117,7 +120,10 @@ async function create(client: SoakClient, path: string, body: object): Promise<s
   return undefined
 }
 
-/** Whether an object with a missing owner is collected, and a namespace gets its ServiceAccount. */
+/**
+ * Whether the controllers work: they delete an object whose owner does not exist, and create the
+ * default ServiceAccount of a new namespace.
+ */
 async function isWorkDone(
   client: SoakClient,
   { judge, accounts }: Observer,
@@ -195,7 +201,8 @@ async function settle(
   kills: Kills,
 ): Promise<string[]> {
   const ids = Array.from({ length: kills.count }, (_, at) => at + 1)
-  // The delete may have failed because etcd was paused.
+  // Delete the namespaces that still exist. An earlier delete may have failed because etcd was
+  // paused.
   const left = ids.map(namespaceOf).filter((name) => !ended.has(name))
   for (const name of left)
     await client.call('DELETE', `${namespaces}/${name}`).catch(() => undefined)

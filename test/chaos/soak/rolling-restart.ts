@@ -26,7 +26,8 @@ export type RollingOptions = {
    */
   readonly delaySeconds: number
   /**
-   * Minimum number of responses between two restarts, expressed in seconds of the intended load.
+   * Minimum number of responses between two restarts, given as the number of seconds in which the
+   * intended load causes this many responses.
    */
   readonly calmSeconds?: number
   /** Called with progress messages. */
@@ -43,7 +44,7 @@ export type RollingResult = {
   readonly requestsPerSecond: number
   /**
    * Number of requests that were retried because no server had begun to process them. `toldToWait`
-   * counts responses that asked the client to retry later.
+   * is the number of responses that asked the client to retry later.
    */
   readonly refused: number
   readonly toldToWait: number
@@ -51,8 +52,8 @@ export type RollingResult = {
   readonly events: number
   readonly resumes: number
   /**
-   * For each replica, the number of watches that ended, and the time from the first end to the
-   * last.
+   * How the watches of each replica ended: the number of watches, and the time from the first end
+   * to the last.
    */
   readonly ends: readonly { readonly count: number; readonly ms: number }[]
   /** Median, 99th percentile and maximum of the request latency, in milliseconds. */
@@ -60,8 +61,8 @@ export type RollingResult = {
 }
 
 /**
- * Number of clients that send requests. More connections would need more CPU than the requests,
- * because each packet would hold only one request.
+ * Number of clients that send requests. With more clients, each network packet would hold only one
+ * request, and sending the packets would take more CPU time than the requests.
  */
 const CLIENTS = 12
 /**
@@ -70,7 +71,7 @@ const CLIENTS = 12
  */
 const OBJECTS = 997
 const WATCHERS_PER_CLIENT = 25
-/** Maximum number of writes per second in the watched namespace. */
+/** Maximum number of writes per second in the namespace that the watchers watch. */
 const WATCHED_WRITES_PER_SECOND_MAX = 10
 /**
  * Maximum number of events per second for all watchers together. With more events, the watchers
@@ -80,18 +81,15 @@ const EVENTS_PER_SECOND_MAX = 2_000
 const WATCHED_OBJECTS = 20
 const TICK_MS = 20
 /**
- * Limit of the requests in progress, in seconds of the intended load. More requests would only
- * overload a slow machine.
+ * Maximum number of requests in progress, given as the number of seconds in which the intended load
+ * sends this many requests. A slow machine could not process more requests at once.
  */
 const UNDER_WAY_SECONDS_MAX = 5
-/**
- * Default of `calmSeconds`: how many seconds of the intended load must get responses before the
- * first restart and after each restart.
- */
+/** Default of `calmSeconds`. */
 const CALM_SECONDS = 3
 /**
- * Time limit of a calm period. It is generous, because a slow machine cannot keep up with the load;
- * clients detect requests that never get a response.
+ * Maximum duration of a calm period. It is long, because a slow machine cannot keep up with the
+ * intended load. The clients detect requests that never get a response.
  */
 const CALM_MS_MAX = 600_000
 /**
@@ -121,7 +119,7 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
   ]
   await using stack = new AsyncDisposableStack()
   const servers: ApiServerProcess[] = []
-  // The first server creates the initial objects of a cluster.
+  // Start the servers one after the other. The first one creates the initial objects of a cluster.
   for (const port of ports)
     servers.push(stack.use(await startKeelson({ etcdUrl: etcd.clientUrl, port, args: flags })))
   const balancer = stack.use(new Balancer(ports))
@@ -216,7 +214,7 @@ class Load implements AsyncDisposable {
     let begun = 0
     this.#timer = setInterval(() => {
       const due = Math.floor(((performance.now() - this.#startMs) * requestsPerSecond) / 1000)
-      // After a pause of the machine, do not send all overdue requests at once.
+      // Skip overdue requests after a pause of the machine, instead of sending all of them at once.
       begun = Math.max(begun, due - requestsPerSecond)
       const underWayMax = UNDER_WAY_SECONDS_MAX * requestsPerSecond
       for (; begun < due && this.#under.size < underWayMax; begun++) this.#request(begun)
@@ -228,7 +226,7 @@ class Load implements AsyncDisposable {
     return `${this.#requests} requests answered in ${seconds.toFixed(0)} s, ${this.#under.size} in progress`
   }
 
-  /** Waits for as many responses as the intended load causes in this many seconds. */
+  /** Waits for the number of responses that the intended load causes in this many seconds. */
   async answers(seconds: number): Promise<void> {
     const wanted = this.#requests + seconds * this.#requestsPerSecond
     await until(

@@ -30,8 +30,8 @@ const SECONDS = 600
 const RESTARTS_MIN = 2
 const RESTART_SECONDS = 300
 /**
- * Maximum fraction of audit events that are allowed to be missing. A killed server loses its last
- * batch of events, as kube-apiserver does.
+ * Maximum fraction of audit events that may be missing. Like kube-apiserver, a killed server loses
+ * the batch of events that it has not written yet.
  */
 const UNWRITTEN_PART_MAX = 0.02
 /** Maximum time until every watcher has received the last write. */
@@ -122,7 +122,7 @@ async function run(seconds: number, random: Random, isAllOn: boolean): Promise<O
   clients.dispose()
   await Promise.all(watched)
   if (allOn !== undefined) {
-    // The server writes the remaining batch when it stops.
+    // Stop the server, so that it writes its remaining audit events and spans.
     await running.server.stop()
     faults.push(...judgeRecords(allOn.recorded(), acknowledged))
   }

@@ -16,7 +16,7 @@ type Outcome = HttpAnswer & { readonly retryAfter: string | undefined }
 export class SteadyClient implements Disposable {
   /**
    * Number of requests that were retried because no server had begun to process them. `toldToWait`
-   * counts responses that asked the client to retry later.
+   * is the number of responses that asked the client to retry later.
    */
   refused = 0
   toldToWait = 0
@@ -115,7 +115,7 @@ export class SteadyClient implements Disposable {
         if (isWhole && status > 0 && stream.rstCode === constants.NGHTTP2_NO_ERROR) {
           return resolve({ status, text, retryAfter })
         }
-        // A stream gets its id when its headers are sent.
+        // Streams without an id have not sent their headers yet.
         const isUnsent = stream.id === undefined
         if (status === 0 && (isUnsent || stream.rstCode === constants.NGHTTP2_REFUSED_STREAM))
           return resolve('refused')

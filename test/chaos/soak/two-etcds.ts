@@ -26,8 +26,8 @@ const SECONDS = 120
 const WRITERS = 8
 const WATCHERS = 4
 /**
- * Minimum difference between the revisions of the two clusters, so that the revisions of one
- * cluster do not occur in the other.
+ * Minimum difference between the revisions of the two clusters. It is large enough that the two
+ * clusters never have the same revision.
  */
 const REVISIONS_APART = 10_000
 const PUTS_AT_ONCE = 64
@@ -166,8 +166,8 @@ const doubtful = ({ writers }: Side): number =>
   writers.reduce((sum, writer) => sum + writer.doubtful, 0)
 
 /**
- * Injects one fault and waits for the recovery. Returns faults of the resources that should not be
- * affected.
+ * Injects one fault into one of the two clusters, and waits for its recovery. Returns the faults of
+ * the resource in the other cluster, which must not be affected.
  */
 async function disturb(name: string, { hit, spared, random, admin }: Outage): Promise<string[]> {
   const faults: string[] = []
@@ -208,8 +208,8 @@ async function disturb(name: string, { hit, spared, random, admin }: Outage): Pr
 const isOfOther = ({ resource }: Side): boolean => resource === 'configmaps'
 
 /**
- * Checks that a resourceVersion is from the right cluster. The revisions of the separate etcd are
- * higher than all revisions of the main etcd.
+ * Checks that a resourceVersion comes from the cluster in which the resource is stored. All
+ * revisions of the separate cluster are higher than those of the main one.
  */
 const mixed = (side: Side, version: string): string[] =>
   Number(version) > REVISIONS_APART === isOfOther(side)

@@ -14,7 +14,10 @@ const OBJECTS = 5
 const PAUSE_MS = 300
 const RETRY_MS = 100
 
-/** State of an object that the server last reported; undefined if it was deleted. */
+/**
+ * The state of an object according to the last response of the server. Undefined if the object was
+ * deleted.
+ */
 export type AcknowledgedState =
   | { readonly value: string; readonly resourceVersion: string }
   | undefined
@@ -57,8 +60,8 @@ export class Writer {
       else if (this.#random.chance(0.15)) await this.#delete(name)
       else await this.#update(name, value, known.resourceVersion)
     } catch {
-      // There was no response, so the write may or may not have been stored. The current state of
-      // the object becomes the expected one.
+      // There was no response, so the write may or may not have been stored. Read the object, and
+      // expect the state that it has now.
       this.doubtful++
       await this.#lookUntilTold(name)
     }
@@ -118,7 +121,7 @@ export class Writer {
           return
         }
       } catch {
-        // The server has not restarted yet.
+        // Ignore the error, because the server is still restarting.
       }
       await sleep(RETRY_MS)
     }

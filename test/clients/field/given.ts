@@ -32,7 +32,7 @@ export const given: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   ['namespacedgeneratingpolicies.policies.kyverno.io', generateSpec],
   ['ciliumclusterwidenetworkpolicies.cilium.io', endpointSpec],
   ['ciliumnetworkpolicies.cilium.io', endpointSpec],
-  // A cluster can contain only one object of this kind. The object must be named `default`.
+  // A cluster can contain only one object of this kind, and its name must be `default`.
   ['baselineadminnetworkpolicies.policy.networking.k8s.io', { metadata: { name: 'default' } }],
   ['backendtrafficpolicies.gateway.envoyproxy.io', targetSpec],
   ['clienttrafficpolicies.gateway.envoyproxy.io', targetSpec],

@@ -12,7 +12,8 @@ export type FieldPackage = {
    */
   readonly paths: readonly string[]
   /**
-   * Helm chart that contains CustomResourceDefinitions: either the same ones or additional ones.
+   * Folder of a Helm chart that contains CustomResourceDefinitions. They can be the same as those
+   * in `paths`, or additional ones.
    */
   readonly chart?: string
 }

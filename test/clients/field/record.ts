@@ -8,7 +8,7 @@ import { isRecord } from '../../recorded/compat/json.ts'
 
 export type Verdict = {
   readonly status: number
-  /** The causes in the Status of a rejection. */
+  /** The causes in the Status, if the server rejected the request. */
   readonly causes: readonly string[]
   readonly warnings: readonly string[]
   readonly body: unknown
@@ -27,10 +27,7 @@ export function verdictOf({ status, headers, raw }: HttpAnswer): Verdict {
   }
 }
 
-/**
- * Returns the causes in sorted order, because kube-apiserver reports the errors of fields in random
- * order.
- */
+/** Returns the causes in sorted order, because kube-apiserver reports errors in random order. */
 function causesOf(body: unknown): readonly string[] {
   if (!isRecord(body)) return [String(body)]
   const { details, message, reason } = body
@@ -71,7 +68,10 @@ const ofServer: ReadonlySet<string> = new Set([
   'time',
 ])
 
-/** Lists whose order depends on the order of writes inside a server, or on elapsed time. */
+/**
+ * Lists whose order differs between servers. It depends on the order of writes inside a server, or
+ * on elapsed time.
+ */
 const byChance: ReadonlySet<string> = new Set(['managedFields', 'conditions'])
 
 const sorted = (owners: unknown): unknown =>

@@ -169,8 +169,8 @@ function mergedProperties(one: Fields, other: Fields): Fields {
 }
 
 /**
- * Returns the names of fields that must be absent, or that only branches other than the first one
- * require.
+ * Returns the names of fields that a sample must not contain. The schema forbids them, or only
+ * branches of `oneOf` or `anyOf` other than the first one require them.
  */
 function excludedBy(schema: Fields): ReadonlySet<string> {
   const names: string[] = []

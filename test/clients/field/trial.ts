@@ -11,8 +11,8 @@ import { collectionPath, NAMESPACE, nameOf, sampleObject } from './objects.ts'
 import { type Records, undescribed, type Verdict, verdictOf } from './record.ts'
 
 /**
- * Maximum time for a change to take effect. It takes a tenth of a second on an idle machine, and
- * many seconds on a busy one with all definitions at once.
+ * Maximum time until a change takes effect. On an idle machine, this takes a tenth of a second. On
+ * a busy one that tests all definitions, it takes many seconds.
  */
 const CHANGE_MS_MAX = 60_000
 const POLL_MS = 50
@@ -115,7 +115,7 @@ class Run implements Trial {
   }
 
   async use(definition: FieldDefinition): Promise<void> {
-    // At this point, the status of the definition is complete.
+    // Record the definition now, because its status is complete.
     await this.must(`${definition.name} defined`, { path: `${definitionsPath}/${definition.name}` })
     for (const version of usable(definition)) await this.#useVersion(definition, version)
   }
@@ -150,8 +150,8 @@ class Run implements Trial {
     const minimal = sampleObject(definition, version, { form: 'minimal', purpose: 'minimal' })
     await this.must(`${id} create`, { method: 'POST', path, body: minimal })
     await this.must(`${id} get`, { path: `${path}/${nameOf(minimal)}` })
-    // Samples with all fields often violate validation rules. In this case, the error messages are
-    // compared.
+    // Record the response, even if it is an error. Samples with all fields often violate validation
+    // rules, and the error messages must be equal on both servers.
     const full = sampleObject(definition, version, { form: 'full', purpose: 'full' })
     await this.ask(`${id} create full`, { method: 'POST', path, body: full })
     await this.#applyTwice(
@@ -244,7 +244,10 @@ class Run implements Trial {
   }
 }
 
-/** The conversion webhook does not run, so only versions that need no conversion are usable. */
+/**
+ * Returns the versions whose objects can be used. The conversion webhook does not run, so these
+ * versions need no conversion.
+ */
 const usable = ({ versions, hasWebhook }: FieldDefinition): readonly FieldVersion[] =>
   versions.filter(({ isStorage }) => isStorage || !hasWebhook)
 
@@ -273,7 +276,10 @@ const parsed = (raw: Buffer): Fields => {
 const revisionOf = ({ raw }: HttpAnswer): unknown =>
   fields(parsed(raw)['metadata'])['resourceVersion']
 
-/** Fields of the explanation whose descriptions come from the server, not from the definition. */
+/**
+ * Fields whose descriptions in the output of `kubectl explain` come from the server, and not from
+ * the definition.
+ */
 const ofAllKinds: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 const namesAndTypes = (text: string): string =>

@@ -12,7 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// report summarizes one resource. Only the faults decide whether the run has failed.
+// report contains the counts for one resource. They are for information only: the run fails if
+// there are faults.
 type report struct {
 	Objects   int `json:"objects"`
 	Creates   int `json:"creates"`
@@ -27,7 +28,7 @@ type report struct {
 	Added   int `json:"added"`
 	Updated int `json:"updated"`
 	Deleted int `json:"deleted"`
-	// SettledMs is the time until the informer had the state of the fresh list.
+	// SettledMs is the time until the informer had the same objects as a fresh list.
 	SettledMs int64 `json:"settledMs"`
 }
 
@@ -142,7 +143,8 @@ func differences(fresh map[string]runtime.Object, store cache.Store) []string {
 	return found
 }
 
-// waitForHandler waits for the listeners, which are notified slightly later than the store.
+// waitForHandler waits until the listeners have received all events. An informer notifies its
+// listeners slightly later than it updates its store.
 func waitForHandler(seen *observer, count int) {
 	for range 100 {
 		seen.mu.Lock()
@@ -168,8 +170,8 @@ func judgeMirror(fresh map[string]runtime.Object, seen *observer, fault func(str
 	}
 }
 
-// judgeTold checks that there was an event for every acknowledged write, except for writes during
-// which a list replaced the watch.
+// judgeTold checks that there was an event for every acknowledged write. It ignores writes that
+// happened between the end of a watch and the list that replaced it.
 func judgeTold(book *ledger, seen *observer, fault func(string, ...any)) {
 	isRelisted := func(version uint64) bool {
 		for _, span := range seen.relisted {

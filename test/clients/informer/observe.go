@@ -31,8 +31,8 @@ type observer struct {
 	// All resourceVersions that appeared in an event or a list.
 	told map[uint64]struct{}
 	gone map[types.UID]struct{}
-	// relisted are the ranges of resourceVersions that no watch covered. Only a list shows the changes
-	// in them.
+	// relisted are the ranges of resourceVersions that no watch covered. An informer learns about the
+	// changes in these ranges only from a list.
 	relisted []span
 	latest   uint64
 	faults   []string
@@ -85,7 +85,7 @@ func (o *observer) listed(list runtime.Object) {
 	o.replace(fresh, parseVersion(accessor.GetResourceVersion()))
 }
 
-// replace sets the whole state at a resourceVersion.
+// replace replaces the whole state by the result of a list at a resourceVersion.
 func (o *observer) replace(fresh map[string]mirrored, version uint64) {
 	if version < o.latest {
 		o.fault("a list at %d came after %d was seen", version, o.latest)
@@ -106,13 +106,13 @@ func (o *observer) replace(fresh map[string]mirrored, version uint64) {
 	o.latest = version
 }
 
-// watching observes one watch from its first event on.
+// watching starts to observe a watch, and returns the function that observes its events.
 func (o *observer) watching(options metav1.ListOptions) func(watch.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.watches++
-	// During a streaming list, the initial events contain the whole state, in any order of
-	// resourceVersions.
+	// The initial events of a streaming list contain the whole state. Their resourceVersions are not
+	// in order.
 	var initial map[string]mirrored
 	if options.SendInitialEvents != nil && *options.SendInitialEvents {
 		initial = map[string]mirrored{}
@@ -149,7 +149,8 @@ func (o *observer) watching(options metav1.ListOptions) func(watch.Event) {
 	}
 }
 
-// advance sets the latest version. The previous one must not be greater than `atLeast`.
+// advance sets the latest version to `version`. It records a fault if the latest version was
+// greater than `atLeast`.
 func (o *observer) advance(what string, atLeast, version uint64) {
 	if o.latest > atLeast {
 		o.fault("%s at %d came after %d", what, version, o.latest)

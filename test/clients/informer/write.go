@@ -41,7 +41,7 @@ type ledger struct {
 	creates  int
 	updates  int
 	failures int
-	// lost describes acknowledged writes that a response to a later write contradicts.
+	// lost describes acknowledged writes that the response to a later write proves to be lost.
 	lost []string
 }
 
@@ -168,7 +168,8 @@ func (l *ledger) writes(name string, uid types.UID, version string, isNew bool) 
 	number := parseVersion(version)
 	l.objects[name] = known{exists: true, uid: uid, resourceVersion: number}
 	l.written[number] = uid
-	// If the create got no response, the response to the update is the first one for the object.
+	// If the create got no response, the response to a later update is the first response for this
+	// object.
 	if _, isKnown := l.created[uid]; !isKnown {
 		l.created[uid] = number
 	}

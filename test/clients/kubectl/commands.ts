@@ -6,13 +6,19 @@
 export type KubectlCommand = {
   readonly run: string
   readonly stdin?: string
-  /** A sed expression that acts as the user's editor. */
+  /** A sed expression that `kubectl edit` runs in place of the user's editor. */
   readonly edit?: string
-  /** Replaces `UID` in the named file with the uid of the given object. */
+  /** Replaces the text `UID` in the file by the uid of the object, before the command runs. */
   readonly uidOf?: { readonly object: string; readonly inFile: string }
-  /** Whether kubectl itself prints the output in random order. */
+  /**
+   * Whether the order of the output lines is ignored, because kubectl itself prints them in random
+   * order.
+   */
   readonly anyOrder?: true
-  /** Reason why a difference is accepted. The outputs are shown, but the run does not fail. */
+  /**
+   * Reason why the servers may differ. If it is given, a difference in the output is printed, but
+   * the run does not fail.
+   */
   readonly differs?: string
 }
 
@@ -22,8 +28,8 @@ export type KubectlSection = {
 }
 
 /**
- * Timeout that is long enough for a server on a busy machine. Commands that wait for a condition
- * that never holds take this long.
+ * Timeout of commands that wait for a condition. Some of these conditions never hold. The timeout
+ * is long enough for a busy machine.
  */
 const shortly = '--timeout=4s'
 const followed = '--request-timeout=8s'

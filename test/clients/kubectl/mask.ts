@@ -29,7 +29,7 @@ export function masked(text: string, { dir, url }: Pick<KubectlSession, 'dir' | 
     .replaceAll(url, 'SERVER')
     .replaceAll(new URL(url).host, 'HOST')
   for (const [pattern, word] of masks) result = result.replace(pattern, word)
-  // Column widths depend on the masked values.
+  // Spaces are merged, because the widths of columns depend on the masked values.
   return result.replace(/[ \t]+/g, ' ')
 }
 

@@ -28,7 +28,7 @@ export class KubectlSession implements AsyncDisposable {
       TMPDIR: dir,
       KUBECONFIG: join(dir, 'config'),
       KUBE_EDITOR: join(dir, 'editor'),
-      // The order of columns and words depends on the locale.
+      // Set the locale, because the order and the words of the output depend on it.
       LC_ALL: 'C',
     }
   }
@@ -87,7 +87,9 @@ export class KubectlSession implements AsyncDisposable {
   }
 }
 
-/** Splits a command into words: `'a b' c` is two words. */
+/**
+ * Splits a command at spaces. Text in single quotes is one word: `'a b' c` consists of two words.
+ */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/(?:'[^']*'|[^' ])+/g)].map(([word]) => word.replaceAll("'", ''))
 }

@@ -81,7 +81,7 @@ func waitForWatts(ctx context.Context, lamps dynamic.ResourceInterface, name str
 	})
 }
 
-// sight counts the events of an informer.
+// sight counts the events that the informer has received.
 type sight struct {
 	mutex  sync.Mutex
 	events map[string]int

@@ -32,7 +32,7 @@ type verdict struct {
 }
 
 func main() {
-	// A separate flag set, because controller-runtime also registers flags with these names.
+	// Use a separate flag set, because controller-runtime registers global flags with the same names.
 	flags := flag.NewFlagSet("operator", flag.ExitOnError)
 	kubeconfig := flags.String("kubeconfig", "", "path of the kubeconfig")
 	objects := flags.Int("objects", 20, "number of objects")

@@ -93,8 +93,8 @@ func (o *operator) note(names map[string]bool, name string) {
 	names[name] = true
 }
 
-// waitForFinalized waits until the operator has recorded all finalized objects. An informer may
-// observe a deletion before the operator's last update has returned.
+// waitForFinalized waits until the operator has recorded all finalized objects. An informer can
+// observe a deletion before the operator has received the response to its last update.
 func (o *operator) waitForFinalized(ctx context.Context, objects int) {
 	_ = wait.PollUntilContextCancel(ctx, pollEvery, true, func(context.Context) (bool, error) {
 		_, finalized := o.counts()

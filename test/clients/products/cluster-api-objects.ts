@@ -15,8 +15,8 @@ export const groups = {
 } as const
 
 /**
- * Returns the definition of a kind with an arbitrary spec and status. Cluster API uses the label to
- * find the version of the kind.
+ * Returns the CustomResourceDefinition of a kind with an arbitrary spec and status. From its label,
+ * Cluster API learns which version of the kind to use.
  */
 const definition = (group: string, kind: string, spec: object = {}): Manifest => {
   const plural = `${kind.toLowerCase()}s`
@@ -41,8 +41,8 @@ const definition = (group: string, kind: string, spec: object = {}): Manifest =>
 }
 
 /**
- * Kinds of the provider. They have defaults, which the server-side applies of Cluster API must not
- * treat as changes.
+ * Kinds of the provider. Some of their fields have defaults. When Cluster API applies such an
+ * object again, it must not treat the defaults as changes.
  */
 export const providerKinds: readonly Manifest[] = [
   definition(groups.infrastructure, 'PlayCluster', {

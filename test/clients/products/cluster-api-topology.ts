@@ -108,7 +108,8 @@ async function provide(stage: Stage): Promise<void> {
     type: 'cluster.x-k8s.io/secret',
     stringData: { value: JSON.stringify(kubeconfig(stage.server)) },
   }
-  // The workload cluster is the management cluster itself.
+  // Install the kubeconfig with which Cluster API connects to the workload cluster. In this test,
+  // the management cluster is also the workload cluster.
   await stage.install([secret])
   const counts = { replicas: 1, readyReplicas: 1, updatedReplicas: 1, unavailableReplicas: 0 }
   const isThere = {
@@ -132,7 +133,8 @@ async function run(stage: Stage): Promise<void> {
   const status = { type: 'merge', subresource: 'status' }
   const config = refOf(at(machine, 'spec', 'bootstrap', 'configRef'))
   await stage.write('PATCH', config, { status: { ready: true, dataSecretName: 'data' } }, status)
-  // These updates are separate, because the machine's controller might otherwise combine them.
+  // Set the status of the two objects one after the other. Otherwise the machine's controller might
+  // react to both changes at once, and the result would depend on timing.
   await stage.until(
     'the machine has its data',
     async () => at((await stage.list(machines))[0], 'status', 'bootstrapReady') === true,
@@ -188,7 +190,8 @@ async function change(stage: Stage): Promise<void> {
     'the new value is applied',
     async () => at(await stage.find(infrastructure), 'spec', 'zone') === 'a',
   )
-  // Fields that other managers add to an applied object are kept, unless Cluster API owns them.
+  // Cluster API must restore the fields that it owns. It must keep fields that other managers have
+  // added to the object.
   await stage.write('PATCH', infrastructure, { spec: { zone: 'z', theirs: 1 } }, { type: 'merge' })
   await stage.until(
     'owned fields are restored',
@@ -210,7 +213,7 @@ async function remove(stage: Stage): Promise<void> {
   await stage.until('the class is gone', async () => (await stage.find(play)) === undefined)
 }
 
-/** Returns the object that a reference names. */
+/** Returns the object to which a reference refers. */
 function refOf(reference: unknown): Ref {
   return {
     apiVersion: textAt(reference, 'apiVersion'),

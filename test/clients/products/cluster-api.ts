@@ -90,8 +90,8 @@ async function install(stage: Stage): Promise<void> {
 type Hook = { readonly url: string; readonly caBundle: string }
 
 /**
- * Changes a manifest: webhooks are called by URL, and the old versions that the manager still
- * converts are served.
+ * Changes a manifest of Cluster API for this test. Webhooks are called by URL, and all versions of
+ * its kinds are served.
  */
 function adapted(manifest: Manifest, hook: Hook, clusterIP: string): Manifest {
   if (manifest.kind === 'Service')

@@ -32,8 +32,8 @@ export async function installGatekeeper(stage: Stage): Promise<void> {
   await stage.install([objects.namespace('found'), objects.configMap('found', 'old')])
   await stage.install(manifests)
   const kubeconfig = await stage.kubeconfigOf(NAMESPACE, 'gatekeeper-admin')
-  // The webhook process creates the certificate, which both processes mount as a volume. In a
-  // cluster, the audit process is restarted until the certificate exists.
+  // Start the webhook process first. It creates the certificate that both processes mount as a
+  // volume. In a cluster, the audit process would be restarted until the certificate exists.
   const deployments = manifests.filter(({ kind }) => kind === 'Deployment').toReversed()
   for (const deployment of deployments) await start(stage, deployment, kubeconfig)
 }

@@ -73,7 +73,10 @@ export const unknownSchema = template({
   rego: 'package a\nviolation[{"msg": "a"}] { true }',
 })
 
-/** A template in CEL. The server evaluates it with the policy that Gatekeeper generates. */
+/**
+ * A Gatekeeper template in CEL. Gatekeeper generates an admission policy from it, which the server
+ * evaluates.
+ */
 export const replicaLimits = template({
   name: 'k8sreplicalimits',
   kind: 'K8sReplicaLimits',
@@ -88,7 +91,9 @@ export const replicaLimits = template({
   ],
 })
 
-/** A template for DELETE requests, which contain only the old object. */
+/**
+ * A Gatekeeper template that denies DELETE requests. These requests contain only the old object.
+ */
 export const keep = template({
   name: 'k8skeep',
   kind: 'K8sKeep',
@@ -102,7 +107,10 @@ violation[{"msg": msg}] {
 }`,
 })
 
-/** A template that reads other objects. A SyncSet loads these objects into Gatekeeper's memory. */
+/**
+ * A Gatekeeper template that reads other objects. A SyncSet makes Gatekeeper load these objects
+ * into its memory.
+ */
 export const uniqueTitle = template({
   name: 'k8suniquetitle',
   kind: 'K8sUniqueTitle',
@@ -118,7 +126,7 @@ violation[{"msg": msg}] {
 }`,
 })
 
-/** A template that checks the images of all types of containers of a Pod. */
+/** A Gatekeeper template that checks the images of all types of containers of a Pod. */
 export const allowedRegistries = template({
   name: 'k8sallowedregistries',
   kind: 'K8sAllowedRegistries',

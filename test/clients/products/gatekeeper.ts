@@ -37,8 +37,8 @@ async function playGatekeeper(stage: Stage): Promise<void> {
 }
 
 async function refuseBadTemplates(stage: Stage): Promise<void> {
-  // Wait for the webhook first. The process adds its CA to the webhook configurations. Until then,
-  // calls fail and the server ignores the webhook, because it fails open.
+  // Wait until the webhook works. Gatekeeper must first add its CA to the webhook configurations.
+  // Until then, all calls fail, and the server allows the requests, because the webhook fails open.
   await stage.until('the webhook is called', () => isRefused(stage, objects.wrongName))
   await stage.create('a template whose Rego does not compile', objects.brokenRego)
   await stage.create('a template whose name does not match its kind', objects.wrongName)
@@ -426,8 +426,9 @@ async function takeAway(stage: Stage): Promise<void> {
   const free = objects.namespace('free')
   await stage.until('it is no longer enforced', async () => !(await isRefused(stage, free)))
   await stage.create('a namespace without the label', free)
-  // Delete the constraint first. After its kind is deleted, the garbage collector cannot find the
-  // owner of the binding on either server.
+  // Delete the constraint before its template. Gatekeeper deletes the constraint's kind with the
+  // template. After that, the garbage collectors of both servers would not find the owner of the
+  // binding.
   await stage.step(
     'a constraint in CEL is deleted',
     'DELETE',

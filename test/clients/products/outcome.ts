@@ -39,8 +39,8 @@ const madeFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Numbers from this one on are treated as ports, which differ between runs. All other numbers of
- * the products are much smaller.
+ * Numbers that are at least this large are masked, because they are ports, which differ between
+ * runs. All other numbers in the objects of the products are much smaller.
  */
 const PORT_MIN = 10_000
 
@@ -82,7 +82,7 @@ async function listObjects(stage: Stage): Promise<JsonObject> {
     if (left.test(path)) continue
     for (const object of await stage.list(path)) found.push([`${path} ${nameOf(object)}`, object])
   }
-  // An owner is identified by its path instead of its uid, which differs between runs.
+  // Owner references are compared by the path of the owner, because uids differ between runs.
   const places = new Map<string, string>()
   for (const [place, object] of found) places.set(textAt(object, 'metadata', 'uid'), place)
   const text = (value: string): string => plain(value, places, stage)
@@ -98,8 +98,8 @@ function comparable(place: string, object: JsonObject): JsonObject {
   const { metadata, data } = object
   if (place.startsWith('/api/v1/secrets ') && isRecord(data))
     return { ...object, data: Object.keys(data) }
-  // The generation counts the status reports of one of Gatekeeper's processes, which depend on
-  // timing.
+  // One of Gatekeeper's processes reports its status repeatedly, and each report increments the
+  // generation. The number of reports depends on timing.
   if (
     !/podstatuses /.test(place) ||
     typeof metadata !== 'object' ||
@@ -114,7 +114,10 @@ function comparable(place: string, object: JsonObject): JsonObject {
 const nameOf = (object: JsonObject): string =>
   `${textAt(object, 'metadata', 'namespace')}/${textAt(object, 'metadata', 'name')}`
 
-/** Numbers the objects whose names differ only in the generated suffix. */
+/**
+ * If several objects have the same name after the generated suffix is masked, adds numbers to their
+ * names.
+ */
 function numbered(objects: readonly [string, Json][]): [string, Json][] {
   const groups = Map.groupBy(objects, ([place]) => place)
   return [...groups].flatMap(([place, group]) =>
@@ -156,13 +159,13 @@ function plain(text: string, places: ReadonlyMap<string, string>, stage: Stage):
         const place = places.get(uid)
         return place === undefined ? '<uid>' : `<uid of ${stage.hide(place)}>`
       })
-      // After this sentence, the message contains a diff of Go structs, in which the servers differ
-      // (docs/differences.md).
+      // Remove the rest of this message. It is a diff of Go structs, in which Keelson differs from
+      // kube-apiserver (docs/differences.md).
       .replace(/(pod updates may not change fields other than [^\n]*)\n[^]*$/, '$1')
       .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
       .replace(GENERATED_SUFFIX, '-xxxxx')
-      // Matches Cluster API's hash of a template. The hash differs between runs, because the
-      // template contains generated names.
+      // Mask Cluster API's hash of a template. It differs between runs, because the template
+      // contains generated names.
       .replace(/\b\d{6,10}(?=-xxxxx)/g, '<hash>')
       .replace(/\(0x[0-9a-f]{6,}\)/g, '(<pointer>)')
   )

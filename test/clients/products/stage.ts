@@ -83,19 +83,21 @@ export type Product = {
 
 export class Stage implements AsyncDisposable {
   readonly steps: Step[] = []
-  /** Snapshots of all objects, by name. */
+  /** Snapshots of all objects. The key describes the moment of the snapshot. */
   readonly snapshots = new Map<string, JsonObject>()
   readonly server: ApiServerProcess
   /**
-   * A local address in the range of Service IPs, so that a process that listens there is reachable
-   * as a Service.
+   * An address in the range of Service IPs, which is also a local address of this machine. A
+   * process that listens there is reachable as a Service.
    */
   readonly clusterIp: string
   readonly dir: string
   readonly #client: Client
   readonly #stack: AsyncDisposableStack
   readonly #components: Component[] = []
-  /** Path of each kind below the API root, by `apiVersion/kind`. */
+  /**
+   * Path of the collection of each kind, relative to the API root. The key is `apiVersion/kind`.
+   */
   readonly #places = new Map<string, { readonly path: string; readonly isNamespaced: boolean }>()
 
   constructor(
@@ -112,7 +114,9 @@ export class Stage implements AsyncDisposable {
     stack.use(this.#client)
   }
 
-  /** Sends a request and records the response as `name`. */
+  /**
+   * Sends a request and records the response. `name` describes the step in the recorded outcome.
+   */
   async step(
     name: string,
     method: string,
@@ -137,12 +141,15 @@ export class Stage implements AsyncDisposable {
     return this.step(name, 'PATCH', ref, body, { type: 'merge', ...how })
   }
 
-  /** Applies the whole object with server-side apply. */
+  /** Sends the whole object as a server-side apply, and records the response. */
   apply(name: string, object: Ref, query = 'fieldManager=stage'): Promise<Json> {
     return this.step(name, 'PATCH', object, object, { type: 'apply-yaml', query })
   }
 
-  /** Creates objects, which the server must accept. They are compared only at the end. */
+  /**
+   * Creates objects without recording the responses. Throws an error if the server rejects an
+   * object.
+   */
   async install(objects: readonly Ref[]): Promise<void> {
     for (const object of objects) {
       const { status, raw } = await this.#send('POST', object, object, {})
@@ -175,7 +182,9 @@ export class Stage implements AsyncDisposable {
     return status === 200 || raw.includes('"details":{"name"')
   }
 
-  /** Sends a write that is not recorded. Rejects if the server rejects the write. */
+  /**
+   * Sends a write without recording the response. Throws an error if the server rejects the write.
+   */
   async write(method: string, ref: Ref, body?: object, how: Write = {}): Promise<JsonObject> {
     const { status, raw } = await this.#send(method, ref, body, how)
     if (status >= 300)
@@ -239,7 +248,7 @@ export class Stage implements AsyncDisposable {
     console.log(`    ${status} ${name}`)
   }
 
-  /** Masks the addresses that are specific to this run in a text. */
+  /** Masks the addresses in a text, because each run uses different ones. */
   hide(text: string): string {
     return text
       .replaceAll(this.server.url, '<server>')
@@ -345,7 +354,8 @@ export class Stage implements AsyncDisposable {
 export async function startStage(name: ServerName): Promise<Stage> {
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd())
-  // A random network on the loopback interface, so that concurrent runs do not collide.
+  // A random network on the loopback interface, so that concurrent runs do not use the same
+  // addresses.
   const network = `127.${byte()}.${byte()}`
   const options = {
     etcdUrl: etcd.clientUrl,

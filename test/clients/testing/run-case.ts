@@ -20,7 +20,7 @@ import {
 
 type RequestStep = TestRequest & {
   readonly status?: number
-  /** A part of the expected body. */
+  /** Fields that the body of the response must contain. It may contain others. */
   readonly expect?: unknown
 }
 
@@ -150,7 +150,7 @@ async function perform(step: Step, state: State): Promise<void> {
     case 'restore':
       return cluster.restore(find(state.snapshots, step.snapshot))
     case 'deleteSnapshot':
-      // In this language, snapshots are garbage-collected.
+      // TypeScript has no call for deleting a snapshot. Instead, the snapshot is garbage-collected.
       return void state.snapshots.delete(step.snapshot)
     case 'reset':
     case 'stop':

@@ -254,7 +254,8 @@ describe('the cache works on a real etcd', () => {
     for (let i = 0; i < 10; i++)
       revisions.push(await plain.store.create(key(name, `a${i}`), encode(`a${i}`, 'x')))
     await plain.store.delete(key(name, 'a0'), { decode: (s) => s })
-    // This is the reader's first list, so the event buffer does not contain the earlier events.
+    // The reader has not read this resource before. The event buffer therefore does not contain the
+    // earlier events, and they are read from etcd's history.
     const watcher = await plain
       .reader(name)
       .watch({ range: plain.range(name), start: { after: revisions[3] ?? 0 } })

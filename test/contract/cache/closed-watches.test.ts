@@ -43,7 +43,7 @@ test('closed watches do not leak memory, even on a resource without events', asy
       start: { initial: 'any' },
       matches: (item) => item.object().metadata.name === String(i),
     })
-    // Read events and request bookmarks, as the server does for a client.
+    // Call the methods that a server calls for each watch of a client.
     for (let turn = 0; turn < 3; turn++) {
       watcher.take()
       watcher.onReady(() => undefined)

@@ -7,7 +7,7 @@ import type { Plain, Transformer } from '../../../src/storage/transform.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 /**
- * A transformer like that of a KMS plugin. The first read of a value is asynchronous, because it
+ * Simulates a transformer with a KMS plugin. The first read of a value is asynchronous, because it
  * calls the plugin. Later reads of the same value are synchronous.
  */
 class AskingTransformer implements Transformer {
@@ -102,7 +102,8 @@ test('if a new object cannot be decrypted, linearizable reads fail, but reads th
   const unreadableAt = engine.revision
   engine.emit(scripted.put('b', 'readable'))
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
-  // Only the database has the state at that revision, and the simulated database keeps no history.
+  // The list cannot be served, because only the database has the state at this revision. The
+  // simulated database keeps no history.
   assert.equal((await reader.list(range, { exactly: unreadableAt })).state, undefined)
   assert.deepEqual(shownIn(watcher.take()), [['ADDED', 'readable']])
 })
@@ -135,7 +136,8 @@ test('an object that becomes undecryptable closes the watchers', async () => {
   const { revision } = await reader.list(range, 'any')
   const watcher = await reader.watch({ range, start: { after: revision } })
   engine.emit(scripted.put('a', 'broken'))
-  // No client may conclude that the object was deleted, including clients that accept any state.
+  // Lists must fail, so that no client concludes that the object was deleted. This also applies to
+  // lists that accept any state.
   for (const at of ['latest', 'any'] as const) {
     await assert.rejects(reader.list(range, at), (error) => {
       assert.ok(error instanceof StorageError)
@@ -181,7 +183,8 @@ test('after a key is removed, reads of the objects that it encrypted fail instea
     true,
     'writes must not be based on it',
   )
-  // As in kube-apiserver, the cache still has the object.
+  // The cache keeps an object that it can no longer decrypt, like that of kube-apiserver. Lists
+  // that accept any state still return it.
   assert.equal((await reader.list(range, 'any')).items.length, 2)
   assert.deepEqual(await cache.check(), [], 'the comparison ignores unreadable objects')
   transformer.fromStorage = fromStorage
@@ -388,7 +391,8 @@ test('if an undecryptable object is deleted or becomes readable, watchers that m
       await using scripted = new ScriptedCache({ transformer })
       const { cache, engine, reader, range } = scripted
       const other = scripted.put('b', 'other')
-      // Another server may have served the object before this one was started.
+      // The watcher might know the object, even if this server has never been able to decrypt it.
+      // Another server may have served the object earlier.
       scripted.put('a', isListed ? 'broken' : 'first')
       await cache.start()
       await reader.list(range, 'any').catch(() => undefined)
@@ -420,7 +424,8 @@ test('a list that is in progress when a key is removed starts again', async () =
   scripted.put('b', 'asked')
   await cache.start()
   const list = reader.list(range, 'latest')
-  // At this point, the first object is decrypted, and the plugin is decrypting the second.
+  // Wait until the list has decrypted the first object, and the plugin is decrypting the second
+  // one.
   while (transformer.asked === 0) await new Promise(setImmediate)
   takeKeyAway(transformer, 'old')
   await cache.checkReadable(() => true)

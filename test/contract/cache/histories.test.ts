@@ -38,7 +38,8 @@ test('watches that read history share a memory budget, and a watch that exceeds 
   await reader.list(range, 'latest')
   const resume = (revision: number): Promise<Watcher> =>
     reader.watch({ range, start: { after: revision } })
-  // The 11 events of 100 KB fit into the budget once, regardless of how many watchers share them.
+  // The 11 events of 100 KB fit into the budget only once. All watchers that read this history
+  // share the events.
   const shared = await Promise.all([resume(first), resume(first), resume(second)])
   await assert.rejects(resume(first), { code: 'busy' })
   assert.equal(takeAll(shared[0]), 11)

@@ -35,7 +35,8 @@ test('after a restore of an older backup, everything is read again and clients m
     anew.take().map((event) => [event.type, event.revision]),
     [['ADDED', 6]],
   )
-  // A watch from a revision that no client has seen yet waits for it, as in kube-apiserver.
+  // A watch can start from a revision that the database has not reached yet. It waits for this
+  // revision, as in kube-apiserver.
   const future = await reader.watch({ range, start: { after: 1_000 } })
   future.close()
   anew.close()

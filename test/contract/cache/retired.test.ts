@@ -91,7 +91,7 @@ test('a list from the database with slow selectors yields to other work', async 
       20,
     )
   })
-  // The list yields after each object except the last. Its first and last ticks are shared with the
-  // surrounding code.
+  // The list yields after each object except the last one. The first and the last tick are not
+  // counted, because other code of the test also runs in them.
   assert.ok(turns >= 18, `${turns} ticks`)
 })

@@ -157,8 +157,8 @@ test('a list that uses an index returns the same objects and pages as a full sca
     assert.deepEqual(await list(), scanned)
     return looked === 10
   }, 'the index is used')
-  // p38 is the last match, but p39 of another node follows. Therefore a page that ends with p38 is
-  // not known to be the last.
+  // p38 is the last match, but p39 on another node follows it. After a page that ends with p38, the
+  // cache does not know whether more matches follow.
   assert.deepEqual(await list(10), { keys: scanned.keys, more: true })
   assert.deepEqual(await list(11), { keys: scanned.keys, more: false })
   assert.deepEqual(await list(4), { keys: scanned.keys.slice(0, 4), more: true })
@@ -260,7 +260,7 @@ for (const by of ['field', 'label'] as const)
         put: encode('p', value),
       }))
     }
-    // There are more events than the event buffer can hold, but they arrive at different times.
+    // Write more events than the event buffer can hold, but not all of them at once.
     for (let i = 0; i < 80; i++) {
       await put(`other-${i}`)
       if (i % 8 === 0) await reader.list(range, 'latest')

@@ -17,7 +17,7 @@ test('after an unexpected error in a comparison with the database is logged, the
     cache.sweep()
     return reported.includes('error a comparison with the database failed')
   }, 'it is logged')
-  // An unhandled rejection would have terminated this process by now.
+  // Wait for a moment. If the error were an unhandled rejection, it would terminate this process.
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.ok(reported.length > 0)
 })

@@ -7,11 +7,11 @@ import { failure, until } from './wait.ts'
 const bytes = (text: string): Buffer => Buffer.from(text)
 
 test('the client supports users, passwords and roles, and replaces tokens that etcd no longer accepts', async () => {
-  // Tokens expire 2 s after their last use, so that one of them expires during the test.
+  // A token expires 2 s after its last use, so that this happens during the test.
   await using etcd = await startEtcd({ args: ['--auth-token-ttl', '2', '--bcrypt-cost', '4'] })
   const endpoints = [etcd.clientUrl]
   await using setup = new EtcdClient({ endpoints })
-  // A client with a user also works before authentication is enabled.
+  // A client that has a user and a password also works before authentication is enabled in etcd.
   await using root = new EtcdClient({ endpoints, user: 'root', password: 'secret' })
   await root.kv.put({ key: bytes('a'), value: bytes('1') })
 

@@ -103,7 +103,8 @@ test('writes continue when one member stops, and fail when the quorum is lost', 
   await until(() => ends.length === 1, 'the end of a watch without a leader', 20_000)
   equal(ends[0]?.code, 'Unavailable')
   ok(ends[0]?.message.includes('no leader'), ends[0]?.message)
-  // The member still serves serializable reads from its own state.
+  // Serializable reads still work without a quorum, because the member serves them from its own
+  // state.
   equal((await client.kv.range({ key, serializable: true })).kvs[0]?.version, version)
   try {
     await client.kv.put({ key, value: key })

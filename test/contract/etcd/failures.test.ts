@@ -151,8 +151,8 @@ test('a paused member is detected because it sends nothing, and reads and watche
   await until(() => created === 1, 'created')
   stopped.pause()
   const startedMs = performance.now()
-  // The two endpoints are separate clusters of one member, so an empty response comes from the
-  // other one.
+  // The two endpoints are separate clusters, and only the paused one contains the key. An empty
+  // response therefore comes from the other endpoint.
   equal((await client.kv.range({ key })).count, 0)
   const tookMs = performance.now() - startedMs
   ok(tookMs > 1000 && tookMs < 60_000, `${tookMs} ms`)

@@ -22,7 +22,8 @@ test('an etcd process whose port is already in use fails to start', async () => 
     'warn',
   ])
   await assert.rejects(
-    // The first process might have answered the health check of the second one.
+    // `start` alone might succeed, because the first process can answer the health check of the
+    // second one.
     second.start().then(() => second.answersAsPeer(first.clientUrl)),
     /address already in use/,
   )

@@ -11,8 +11,8 @@ import { until } from './wait.ts'
 const key = Buffer.from('key')
 const value = Buffer.from('value')
 
-// etcd closes a connection at the third ping that it considers premature. With a ping every 5.5 s,
-// this takes at most 19 s.
+// etcd closes a connection when it considers three pings premature. With a ping every 5.5 s, this
+// happens within 19 s.
 test('the pings that keep an idle watch alive are not too frequent for etcd', {
   timeout: 120_000,
 }, async () => {
@@ -55,7 +55,8 @@ test("the client acknowledges etcd's pings in batches instead of one by one", as
   const [, waitedMs] = await Promise.all([ping('the 1st '), ping('the 2nd ')])
   await ping('the 3rd ')
   deepEqual(answers, ['the 1st ', 'the 2nd ', 'the 3rd '])
-  // The delay is long enough that a busy connection does not ping for every call.
+  // The client delays its acknowledgments. Otherwise a busy connection would exchange a ping with
+  // almost every call.
   ok(waitedMs >= 190, `answered after ${waitedMs} ms`)
   session.destroy()
   await client[Symbol.asyncDispose]()

@@ -162,8 +162,8 @@ test('a request that etcd rejects fails with its status, and nothing was written
     kv.put({ key: bytes('large'), value: Buffer.alloc(1.7 * 1024 * 1024) }),
   )
   deepEqual([large.code, large.ambiguous], ['InvalidArgument', false])
-  // etcd's gRPC server does not even read a message that exceeds the request limit by more than 512
-  // KB.
+  // This request exceeds etcd's limit by more than 512 KB. etcd's gRPC server rejects such a
+  // message before it reads it.
   const larger = await failure(
     kv.put({ key: bytes('large'), value: Buffer.alloc(3 * 1024 * 1024) }),
   )

@@ -66,7 +66,7 @@ test('the client authenticates with TLS certificates, and reloads them while it 
   })
   equal((await buffers.kv.range({ key })).count, 1)
 
-  // The server's certificate must contain the server's name.
+  // A connection fails if the certificate of the server does not contain the expected name.
   await using misnamed = new EtcdClient({
     endpoints,
     tls: { ...files, serverName: 'other.example' },
@@ -75,8 +75,8 @@ test('the client authenticates with TLS certificates, and reloads them while it 
   deepEqual([wrongName.code, wrongName.ambiguous], ['Unavailable', false])
   ok(wrongName.message.includes('other.example'), wrongName.message)
 
-  // etcd rejects a client certificate of another authority. The client keeps its old connection,
-  // and uses a new certificate only when it opens the next connection.
+  // etcd rejects client certificates of another authority. The client does not notice this
+  // immediately: it uses a new certificate only for its next connection.
   install(foreign.issue('client'))
   equal((await client.kv.range({ key })).count, 1)
   client.reload()

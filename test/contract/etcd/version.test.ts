@@ -82,6 +82,6 @@ test('the version check passes if one member is usable, and otherwise fails with
   equal(logged.length, 1)
   await checkVersions({ endpoints: [old.url, etcd.clientUrl] }, silent)
   await checkVersions({ endpoints: ['http://127.0.0.1:1', etcd.clientUrl] }, silent)
-  // No member responds. The first read will report this.
+  // If no member responds, the check passes. The first read then reports that etcd is unavailable.
   await checkVersions({ endpoints: ['http://127.0.0.1:1'] }, silent)
 })

@@ -117,8 +117,8 @@ test('the fragments of a large response arrive in one call', async () => {
   const value = Buffer.alloc(700 * 1024, 'f')
   const first = await kv.put({ key: bytes('w3/0'), value })
   for (let index = 1; index < 8; index++) await kv.put({ key: bytes(`w3/${index}`), value })
-  // The second watch also starts in the past, but does not request fragments. Its events must not
-  // be mixed with the fragments of the first watch.
+  // Open a second watch, which also starts in the past but does not request fragments. Its events
+  // must not be mixed with the fragments of the first watch.
   const recorder = new Recorder()
   const range = { key: bytes('w3/'), rangeEnd: bytes('w30'), startRevision: first.revision }
   const cut = recorder.watch({ ...range, fragment: true })
@@ -143,7 +143,7 @@ test('a watch from a compacted revision is canceled, and other watches continue'
   await kv.put({ key: bytes('w4/a'), value: bytes('3') })
   await until(() => live.events.length === 1, 'the other watch continues')
   equal(live.canceled.length, 0)
-  // The canceled watch does not delay the progress of the stream.
+  // A canceled watch must not prevent progress notifications of the other watches on its stream.
   const endMs = performance.now() + 60_000
   while (recorder.progress.at(-1) !== live.events[0]?.kv.modRevision && performance.now() < endMs) {
     recorder.stream.requestProgress()

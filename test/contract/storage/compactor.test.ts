@@ -38,8 +38,8 @@ test('two replicas together compact the history once per interval, and keep the 
   const { version, noted } = await marker(client)
   const intervals = Math.floor((performance.now() - started) / INTERVAL_MS)
   assert.ok(version >= 2 && version <= intervals, `${version} in ${intervals} intervals`)
-  // The compactors have compacted up to the revision in their shared key. The revisions of the last
-  // interval are still available.
+  // The compactors share a key in which they store a revision, and have compacted up to this
+  // revision. The revisions of the last interval are still available.
   assert.ok(noted > old)
   await assert.rejects(
     store.get('/x/old', { revision: old }),
@@ -55,7 +55,8 @@ test('nothing is compacted before the first interval ends, or without an interva
   await using running = new AsyncDisposableStack()
   running.use(new Compactor({ client, log: silent, intervalMs: 0 }))
   running.use(new Compactor({ client, log: silent }))
-  // This interval exceeds the maximum delay of a timer.
+  // This interval is longer than the maximum delay of a timer, which must not make the timer fire
+  // immediately.
   running.use(new Compactor({ client, log: silent, intervalMs: 2 ** 31 }))
   await sleep(100)
   assert.deepEqual(await marker(client), { version: 0, noted: 0 })
@@ -81,7 +82,7 @@ test('failed compactions are logged, and later compactions still run', async () 
   const before = version
   await until(() => readVersion() > before, 'the marker changes again')
 
-  /** Returns the version from the last completed read, and starts another read. */
+  /** Returns the version of the marker from the last completed read, and starts the next read. */
   function readVersion(): number {
     void marker(client)
       .then((read) => (version = read.version))

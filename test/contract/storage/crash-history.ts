@@ -1,7 +1,8 @@
 /**
- * Compares the writes that killed processes have reported with the contents of the store. Each
- * revision is one write, so that lost, repeated and unknown writes are detected. The check covers
- * all revisions since the last check, and their result must be the current state.
+ * Compares the contents of the store with the writes that killed processes have acknowledged. Each
+ * revision is exactly one write, so lost, repeated and unknown writes are detected. The check
+ * begins with the state at the last check, applies all later revisions, and expects the current
+ * state.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
@@ -9,12 +10,12 @@ import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 /** The range of the keys that the processes write. */
 export const crashRange = { from: '/crash/', to: '/crash0' }
 /**
- * Maximum number of concurrent writes of a process. A kill can prevent at most this many
- * acknowledgments.
+ * Maximum number of concurrent writes of a process. When the process is killed, at most this many
+ * stored writes are not acknowledged.
  */
 export const IN_FLIGHT_MAX = 8
 
-/** A write. `what` identifies the value (see `valueOf`); '-' is a deletion. */
+/** A write. `what` is the tag of the value (see `valueOf`), or '-' if the key was deleted. */
 export type Write = { readonly revision: number; readonly key: string; readonly what: string }
 
 export type CheckedHistory = { readonly revision: number; readonly state: readonly Write[] }
@@ -28,8 +29,8 @@ export type Expected = {
    */
   readonly acknowledged: readonly Write[]
   /**
-   * Number of the process that receives this data. Processes include it in their values, so that no
-   * value is written twice.
+   * Number of the process that receives this data. The process includes it in its values, so that
+   * no value is written twice.
    */
   readonly life: number
 }
@@ -43,7 +44,7 @@ export type StoreReading = {
 
 const KEYS_OF_WRITER = 5
 const SMALL_BYTES = 3_000
-/** Some values are long, so that SQLite occasionally copies its log back to the file. */
+/** Some values are long. They fill SQLite's log, which SQLite then copies to the main file. */
 const LONG_EVERY = 41
 const LONG_BYTES = 150_000
 
@@ -84,7 +85,7 @@ export function tell(text: string): void {
     try {
       rest = rest.subarray(writeSync(STDOUT, rest))
     } catch (error) {
-      // The parent process has not read the last lines yet.
+      // The pipe is full, because the parent process has not read the last lines yet.
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_MS)
     }
@@ -142,7 +143,7 @@ const sorted = (state: ReadonlyMap<string, Write>): Write[] =>
 
 /**
  * Checks the state at a compacted revision, which contains only the last write of each key. Each of
- * these writes must have been acknowledged, or a kill must have prevented its acknowledgment.
+ * these writes must have been acknowledged, unless a kill may have prevented this.
  */
 function checkCompacted(
   state: ReadonlyMap<string, Write>,

@@ -69,7 +69,8 @@ export function engineWriteTests(subject: GetSubject): void {
     const put = bytes('x')
     const created = await engine.change({ key, expected: 0, write: { put } })
     const other = await engine.change({ key: `${key}b`, expected: 0, write: { put } })
-    // A missing lease is not an error if nothing is written.
+    // The comparison fails, so nothing is written. In this case, a missing lease must not cause an
+    // error.
     for (const lease of [undefined, 4711n]) {
       const lost = await engine.change({
         key,

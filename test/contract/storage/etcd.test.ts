@@ -48,7 +48,7 @@ test('when etcd stops, the event feed ends once with a cause, and a new feed con
     engine.latest({ timeoutMs: 300 }),
     (error) => error instanceof StorageError && error.code === 'unavailable' && !error.ambiguous,
   )
-  // etcd is not listening, so the write was not sent and definitely did not happen.
+  // etcd is stopped, so the write is not sent, and its outcome is not ambiguous.
   await assert.rejects(
     store.create('/x/never', bytes(0)),
     (error) => error instanceof StorageError && error.code === 'unavailable' && !error.ambiguous,

@@ -19,15 +19,18 @@ const INTERVAL_MS = 5 * MINUTE_MS
 const root = mkdtempSync(join(tmpdir(), 'keelson-interval-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-/** A data folder that several simulated processes open in turn. Their wall clock is simulated. */
+/**
+ * A data folder that simulated processes open one after the other. The wall clock of these
+ * processes is simulated.
+ */
 class Folder {
   readonly #folder = mkdtempSync(join(root, 'store-'))
   #wallMs = Date.UTC(2026, 0, 1)
   #written = 0
 
   /**
-   * Runs a process for `ms` milliseconds. The process writes once at its start. Returns the
-   * revision of this write.
+   * Simulates a process that opens the folder for `ms` milliseconds and writes once at the
+   * beginning. Returns the revision of this write.
    */
   async live(ms: number): Promise<number> {
     await using engine = await SqliteEngine.open({ folder: this.#folder, isDurable: false })

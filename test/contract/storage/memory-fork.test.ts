@@ -48,7 +48,7 @@ test('both sides of a fork continue independently', async () => {
   assert.deepEqual(await all(engine), { '/x/a': '1', '/x/b': 'origin', '/x/c': 'origin' })
   assert.deepEqual(await all(fork, at), { '/x/a': '1', '/x/b': '2' })
   await assert.rejects(all(fork, at - 1), { code: 'compacted' })
-  // The origin of the fork still has its history.
+  // The engine from which the fork was created still has its history.
   assert.deepEqual(await all(engine, at - 1), { '/x/a': '1', '/x/b': '1' })
 })
 
@@ -71,8 +71,8 @@ test('a compaction on one side of a fork does not affect the other side', async 
 })
 
 /**
- * Whether two values belong to the same object. A value consists of an object's uid and its
- * version.
+ * Whether two values belong to the same object. In this test, a value consists of the uid of an
+ * object and the version of the object.
  */
 const isSameObject = (one: Buffer, other: Buffer): boolean | undefined => {
   const [first, second] = [one, other].map((value) => value.toString().split(' '))
@@ -88,7 +88,7 @@ test('event feeds report a rewind as ordinary writes, and revisions increase', a
   await put(engine, '/x/new', '1')
   await put(engine, '/x/passing', '1')
   await remove(engine, '/x/passing')
-  // This write does not change the value.
+  // Write the same value again.
   await put(engine, '/x/same', '1')
   await put(engine, '/y/kept', '2')
   const before = await engine.latest()

@@ -12,7 +12,10 @@ import { type Cluster, startCluster } from '../../../src/entry/testing/index.ts'
 import { Recorder, until } from './subject.ts'
 
 const VALUE_BYTES = 1024 * 1024
-/** Number of writes, large enough to exceed the limit twice. */
+/**
+ * Number of writes. Their values together are more than twice as large as the limit for the
+ * history.
+ */
 const WRITES = 2 * (HISTORY_BYTES_MAX / VALUE_BYTES) + 10
 
 async function put(engine: MemoryEngine, key: Key, value: Buffer): Promise<Revision> {

@@ -46,8 +46,8 @@ test('a restore resets the database: event feeds end, and revisions are reused',
   engine.restore(backup)
   assert.ok(feed.ends[0] instanceof StorageError)
   assert.equal((await store.get('/x/b')).found, undefined)
-  // The event feed starts at a revision that the restored database has not reached yet. It reports
-  // nothing before that revision.
+  // Open an event feed after a revision that the restored database has not reached yet. The feed
+  // must not report anything before the database reaches this revision.
   using next = new Recorder(engine, [{ ...rangeOf('/x/'), after: lost }])
   next.requestProgress()
   await sleep(20)
@@ -84,10 +84,10 @@ test('the removal of compacted versions does not continue in a database that was
   await engine.change({ key: last, expected: first, write: { put: bytes('new') } })
   const backup = engine.snapshot()
   engine.compact(await engine.latest())
-  // The removal of compacted versions has started, and is far from complete.
+  // At this point, the removal of compacted versions has started, but is far from complete. The
+  // restore must stop it.
   engine.restore(backup)
-  // Wait longer than the removal would take if it continued: far fewer than 300 slices of one tick
-  // each.
+  // Wait for 300 ticks. If the removal continued, it would be complete long before that.
   for (let turn = 0; turn < 300; turn++) await new Promise((resolve) => setImmediate(resolve))
   const { values } = await engine.range({ from: last, to: `${last}\0`, revision: first })
   assert.equal(values[0]?.value.toString(), 'old')

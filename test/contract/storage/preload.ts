@@ -3,11 +3,12 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 /**
- * Compiles `source`, a file in this folder, into `library`. Returns whether the library can be
- * preloaded. This fails, for example, if executable files are not permitted in the folder.
+ * Compiles the C file `source` in this folder into the shared library `library`. Returns whether
+ * programs can preload the library. For example, this fails in a folder from which nothing can be
+ * executed.
  */
 export function canPreload(source: string, library: string): boolean {
-  // Other systems do not use LD_PRELOAD.
+  // LD_PRELOAD only works on Linux.
   if (process.platform !== 'linux') return false
   try {
     execFileSync('cc', [

@@ -236,8 +236,8 @@ async function filled(
 }
 
 /**
- * Returns a transformer that writes values with the prefix `<current>:`. It reads values with any
- * prefix, and reports those with a different prefix as stale.
+ * Returns a transformer that stores each value with the prefix `<current>:`. It can read values
+ * with any prefix, but reports them as stale if their prefix differs.
  */
 const versioned = (current: string): Transformer => ({
   canBeStale: () => true,

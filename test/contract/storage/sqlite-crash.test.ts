@@ -36,17 +36,20 @@ const SECONDS_MAX = Number(process.env['CRASH_SECONDS'] ?? 600)
  */
 const FOLDERS = Math.max(1, Math.min(Math.ceil(CRASHES / 12), 5 * availableParallelism()))
 /**
- * Maximum number of acknowledged writes before a process is killed. A time limit would not work,
- * because a process on a busy machine would be killed before its first write.
+ * Maximum number of acknowledged writes before a process is killed. Processes are not killed after
+ * a fixed time, because on a busy machine this could be before the first write.
  */
 const LIVES_WRITES_MAX = 60
 /**
- * Maximum delay between the last acknowledged write and the kill, so that the kill can hit any
- * operation.
+ * Maximum delay in ms between the last acknowledged write and the kill. Because the delay is
+ * random, a kill can interrupt any operation.
  */
 const LIVES_MS_MAX = 3
 const REPORTED_EVERY = 500
-/** One in this many processes runs the whole engine with its thread. The others start faster. */
+/**
+ * One in this many processes runs the complete engine, which stores data in its own thread. The
+ * other processes have no such thread, so they start faster.
+ */
 const ENGINES_EVERY = 4
 type Kind = 'sqlite-writer' | 'sqlite-committer'
 
@@ -75,8 +78,8 @@ await build({
 })
 
 /**
- * When the process is killed: while it opens and checks the store, after a number of writes, or
- * during a certain write to the disk.
+ * The moment at which a process is killed: while it opens and checks the store, after a number of
+ * writes, or during a file operation.
  */
 type Moment =
   | { readonly when: 'opening'; readonly share: number }
@@ -87,8 +90,8 @@ const between = (low: number, high: number): number =>
   low + Math.floor(Math.random() * (high - low + 1))
 
 /**
- * Approximate number of file operations of a process, by kind, and the points at which the process
- * can be killed during an operation.
+ * Kinds of file operations. `most` is the approximate number of operations of this kind in a
+ * process. `parts` are the moments of an operation at which the process can be killed.
  */
 const calls = [
   { what: 'wal', most: 300, parts: ['before', 'half', 'after'] },
@@ -124,7 +127,10 @@ async function crash(path: string, kind: Kind, moment: Moment): Promise<string[]
   children.add(child)
   const lines: string[] = []
   let [rest, openedMs, isDue] = ['', 0, false]
-  /** Number of writes before the kill. Each write prints a line, after two other lines. */
+  /**
+   * Number of acknowledged writes after which the process is killed. Each write prints a line. Two
+   * other lines precede these lines.
+   */
   const writesMax = moment.when === 'writing' ? moment.writes : LIVES_WRITES_MAX
   const killIn = (ms: number): void => {
     if (isDue) return

@@ -81,7 +81,8 @@ test("SQLite's log grows while another program reads the file, and is truncated 
     for (let n = 1; n <= 70; n++) write(n)
     assert.ok(logBytes() > LONG_BYTES)
   }
-  // The first write copies the log back into the file, and the second one restarts the log.
+  // After the reader has ended, the first write copies SQLite's log back into the file, and the
+  // second one starts to overwrite the log.
   for (let n = 71; n <= 73; n++) write(n)
   assert.ok(logBytes() < LONG_BYTES, `${logBytes()} bytes`)
 })
@@ -123,10 +124,11 @@ test('a data folder that is no longer at its path can still be written and read'
     engine.change({ key: `/x/${n}`, expected: 0, write: put('x') }, patient)
   await write(0)
   renameSync(folder, `${folder}.moved`)
-  // The lookup fails with an error other than ENOENT, as on a failing disk or without permission.
+  // Replace the folder by a link to itself. Looking up a file in it then fails with an error other
+  // than ENOENT, as on a failing disk.
   symlinkSync(folder, folder)
   try {
-    // The wait is longer than the interval between two checks of the log.
+    // Wait longer than the interval at which the engine checks the size of SQLite's log.
     const endMs = performance.now() + 1_500
     for (let n = 1; performance.now() < endMs; n++) {
       await write(n)

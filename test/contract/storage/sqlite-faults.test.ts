@@ -155,8 +155,8 @@ for (const [how, code, message] of [
         const refused = await store.refused(key)
         assert.equal(refused.code, code)
         assert.match(refused.message, message)
-        // SQLite does not report at which step a commit failed. Only for a full disk is it certain
-        // that nothing was stored.
+        // SQLite does not report at which step a commit failed, so the commit may have been stored.
+        // It certainly was not stored if the disk is full.
         if (how === 'full') assert.equal(refused.ambiguous, false)
       }
       assert.deepEqual(await store.keys(), ['/f/a'], 'reads continue')
@@ -241,7 +241,8 @@ test('a small disk becomes full, and accepts writes after space is freed', {
   await store.put('/f/0')
   await store.tell({ op: 'fill' })
   let [puts, refusal]: [number, WriterAnswer | undefined] = [1, undefined]
-  // The remaining space in SQLite's log is still used for some writes.
+  // Write until a write fails. The first writes succeed, because SQLite's log still has unused
+  // space.
   for (; puts < 1000 && refusal === undefined; puts++) {
     const answer = await store.tell({ op: 'put', key: `/f/${puts}`, bytes: 20_000 })
     if ('code' in answer) refusal = answer

@@ -118,8 +118,8 @@ class Both implements Disposable {
   }
 
   /**
-   * Compares the pages of a list. The count of each page is the number of remaining keys, including
-   * those of the page.
+   * Compares the pages of a list. In each page, `count` is the number of keys in this and all later
+   * pages.
    */
   async comparePages(): Promise<void> {
     const { random, memory, sqlite } = this

@@ -143,7 +143,8 @@ class Stress {
     ]
     while (work.length > 0) {
       work.splice(random.between(0, work.length - 1), 1)[0]?.()
-      // Some calls are sent together, and others while earlier ones are in progress.
+      // Pause only sometimes, so that some calls are sent together, and others while earlier calls
+      // are in progress.
       if (random.chance(0.05)) await new Promise((resolve) => setImmediate(resolve))
     }
     const compacting = random.chance(0.3) ? this.#compact(begun) : undefined
@@ -230,7 +231,7 @@ class Stress {
     const put = bytesOf(random)
     const digested = isDeletion ? undefined : digest(put)
     const changing = this.#engine.change({ key, expected, write: isDeletion ? 'delete' : { put } })
-    // The engine must have copied the buffer, because callers can reuse it.
+    // Overwrite the buffer, as callers may do. The engine must already have copied it.
     put.fill(0)
     const { won, revision } = await changing
     assert.ok(won, `${key} is at ${expected}`)

@@ -32,8 +32,9 @@ const readBytes = (file: string): Bytes => ({
 })
 
 /**
- * Mixes two states of a file. Each sector that differs is old, new or partly garbage. The length of
- * the result is that of one of the two states.
+ * Returns a file as it could be after a crash during a write. Each sector that the write changed
+ * contains its old bytes, its new bytes, or garbage after some intact bytes. The length of the file
+ * is the old or the new one.
  */
 function tear(before: Buffer, now: Buffer, random: Random): Buffer {
   if (random.chance(0.2)) return now
@@ -45,7 +46,8 @@ function tear(before: Buffer, now: Buffer, random: Random): Buffer {
     ]
     const kind = one.equals(other) ? 'new' : random.pick(['old', 'new', 'new', 'garbage'] as const)
     ;(kind === 'old' ? one : other).copy(torn, at)
-    // The bytes before the first changed byte of a sector remain intact, as on all current disks.
+    // In a sector with garbage, the bytes before the first changed byte remain intact, as on all
+    // current disks.
     const first = kind === 'garbage' ? other.findIndex((byte, n) => byte !== one[n]) : -1
     if (first !== -1) torn.subarray(at + first, at + SECTOR_BYTES).fill(random.between(0, 255))
   }
@@ -78,7 +80,10 @@ function write(database: SqliteDatabase, random: Random): void {
   })
 }
 
-/** Opens a store with these bytes, as after a crash. */
+/**
+ * Opens a store whose file and log have these bytes, as after a crash. Returns the state of the
+ * store.
+ */
 function reopen(file: string, { file: main, log }: Bytes): State {
   for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true })
   writeFileSync(file, main)
@@ -102,7 +107,8 @@ test(`a commit that is interrupted by a crash is present completely or not at al
       const isCheckpoint = !now.file.equals(bytes.file)
       if (isCheckpoint) counts.checkpoints++
       for (let n = 0; n < TEARS_OF_EACH; n++) {
-        // SQLite flushes the log before it copies any part of it to the file.
+        // Damage only one of the two files. During a checkpoint, the log is intact, because SQLite
+        // flushes it before it copies any part of it to the main file.
         const found = isCheckpoint
           ? reopen(torn, { file: tear(bytes.file, now.file, random), log: now.log })
           : reopen(torn, { file: now.file, log: tear(bytes.log, now.log, random) })

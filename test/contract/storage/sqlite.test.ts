@@ -153,7 +153,8 @@ test('a canceled list stops, and a list of many slices returns the state at one 
   )
   setImmediate(() => controller.abort())
   const listed = engine.range(rangeOf('/x/'), patient)
-  // This range is served after the first slice of the list.
+  // Wait for another range. It is served after the first slice of the list, so the list is in
+  // progress now.
   await engine.range({ from: '/y/', to: '/y/0' }, patient)
   const changes = made.map(({ revision: expected }, n) =>
     engine.change({ key: keys[n] ?? '', expected, write: 'delete' }, patient),

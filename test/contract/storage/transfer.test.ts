@@ -90,8 +90,8 @@ test('the revisions of a replaced folder do not decrease, and its old file is ke
 })
 
 /**
- * Opens an event feed after a revision. Returns what the feed reports first: that the history after
- * this revision is compacted, or progress.
+ * Opens an event feed after a revision, and returns its first report. The report is `compacted` if
+ * the history after this revision is compacted, and otherwise `progress`.
  */
 async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 'progress'> {
   const { promise, resolve } = Promise.withResolvers<'compacted' | 'progress'>()
@@ -101,7 +101,7 @@ async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 
     onCompacted: () => resolve('compacted'),
     onEnd: () => undefined,
   })
-  // A progress request has no effect while the stream is being opened.
+  // Request progress repeatedly, because a request has no effect while the stream is being opened.
   const asking = setInterval(() => stream.requestProgress(), 20)
   const first = await promise
   clearInterval(asking)
@@ -111,8 +111,8 @@ async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 
 
 test('no watch continues across a replaced history, even if --revisions-ahead is small', async () => {
   await fill(at('seen'), 5, 20)
-  // The export is older than the store that it replaces. Clients have seen the latest revision of
-  // this store.
+  // The export is older than the store that it replaces. Watches of clients have reached the latest
+  // revision of this store.
   const importing = [`--file=${at('small.dump')}`, '--replace', '--revisions-ahead=0']
   const { revision: seen } = await stateOf(at('seen'))
   await run('import', `--data-dir=${at('seen')}`, ...importing)
@@ -232,7 +232,10 @@ test('an export does not overwrite an existing file, and does not leave a partia
   )
 })
 
-/** Makes hard links fail as on exFAT. Calls `act` before the failure. */
+/**
+ * Makes hard links fail, as on a file system without hard links, such as exFAT. Calls `act` before
+ * each failure.
+ */
 function refuseLinks(t: TestContext, act: () => void = () => undefined): void {
   t.mock.method(fs, 'linkSync', () => {
     act()
@@ -303,7 +306,7 @@ test('an import into etcd that cannot succeed deletes nothing, and an interrupte
   assert.equal((await client.kv.range({ key: mine, countOnly: true })).count, 1)
   assert.equal((await client.kv.range({ key: marker, countOnly: true })).count, 0)
 
-  // This is the state that an import leaves if it is killed after its first step.
+  // Create the state that remains if an import is killed after its first step.
   const sha256 = /"sha256":"(\w+)"/.exec(readFileSync(at('small.dump'), 'utf8'))?.[1] ?? ''
   await client.kv.deleteRange({ key: mine })
   await client.kv.put({ key: marker, value: Buffer.from(sha256) })

@@ -183,7 +183,7 @@ export function leaseTests(subject: GetSubject): void {
       (await store.list(rangeOf(folder))).values.map(({ key }) => key),
       [`${folder}b`, `${folder}c`],
     )
-    // The shared lease no longer exists, which the store detects only at this point.
+    // The store still uses the revoked lease. When this fails, it creates a new lease.
     const revision = await store.create(`${folder}d`, bytes('x'), { ttlSeconds: 1000 })
     assert.equal((await store.get(`${folder}d`)).found?.revision, revision)
     assert.equal(leases.length, 3)
@@ -237,7 +237,8 @@ export function failureTests(subject: GetSubject): void {
     await newStore(engine).create(key, bytes('x'))
     pause()
     try {
-      // The process may respond once more before the signal has stopped all of its threads.
+      // Repeat the call, because the process may still respond once, before the signal has stopped
+      // all of its threads.
       const askUntilSilent = async (): Promise<void> => {
         for (let asked = 0; asked < 50; asked++) await engine.latest({ timeoutMs: 200 })
       }

@@ -20,7 +20,10 @@ export type ExtensionProgram = AsyncDisposable & {
   readonly log: () => string
 }
 
-/** Starts the program. Restarts it if it exits because it does not have its permissions yet. */
+/**
+ * Starts the program. Restarts it whenever it exits, because it exits if it does not have its
+ * permissions yet.
+ */
 export async function startExtension(options: ExtensionProgramOptions): Promise<ExtensionProgram> {
   const { name, certificatePem, keyPem, kubeconfig, args = [] } = options
   const dir = await mkdtemp(join(tmpdir(), `keelson-${name}-`))

@@ -23,7 +23,7 @@ const LOG_CHARS = 4000
 
 const authority = new Authority('extension-ca')
 const node = 'played'
-/** Simulated load of the node in cores. The Pod uses a fifth of it. */
+/** Simulated CPU usage in cores: that of the node, and that of its only Pod. */
 const NODE_CORES = 0.5
 const POD_CORES = 0.1
 const NODE_MIB = 512
@@ -124,7 +124,7 @@ before(async () => {
   ]
   for (const [at, object] of objects.entries())
     await kubectl.out('create', '-f', await kubectl.file(`object-${at}.json`, object))
-  // metrics-server considers only running Pods.
+  // Set the phase of the Pod to Running, because metrics-server ignores other Pods.
   const running = '{"status":{"phase":"Running"}}'
   await kubectl.out('patch', 'pod', 'busy', '--subresource=status', '--type=merge', '-p', running)
 })
@@ -132,7 +132,8 @@ before(async () => {
 after(() => parts.disposeAsync())
 
 test('kubectl top shows the values of the kubelet', async () => {
-  // When metrics-server is available, it still needs two rounds of scraping.
+  // When metrics-server becomes available, it has no values yet. It must first read the kubelet's
+  // metrics twice.
   let said = ''
   const isThere = async (): Promise<boolean> => {
     const { code, err } = await kubectl.run('top', 'nodes')

@@ -114,7 +114,7 @@ function prepare(dir: string): { readonly checkout: string; readonly env: NodeJS
     execFileSync('chown', ['-R', `${USER_ID}:${USER_ID}`, checkout, join(dir, 'home')])
     chownSync(dir, USER_ID, USER_ID)
   }
-  // These variables configure how this machine reaches the registry.
+  // Keep the variables that npm needs to reach the registry from this machine.
   const network = Object.entries(process.env).filter(([name]) =>
     /^(?:NODE_EXTRA_CA_CERTS|(?:https?|no)_proxy)$/i.test(name),
   )

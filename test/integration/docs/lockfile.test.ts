@@ -80,8 +80,8 @@ test('package.json states for each package with an install script whether npm ru
   const names = entries
     .filter(([, { hasInstallScript = false }]) => hasInstallScript)
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
-  // Both packages work without their install scripts: one script replaces a launcher, the other
-  // prints a hint.
+  // Neither package needs its install script. The script of esbuild only replaces a launcher, and
+  // that of protobufjs only prints a hint.
   assert.deepEqual(manifest.allowScripts, { esbuild: false, protobufjs: false })
   assert.deepEqual([...new Set(names)].toSorted(), Object.keys(manifest.allowScripts).toSorted())
 })

@@ -41,7 +41,7 @@ test('the bill of materials lists every package once, marks bundled packages, an
   const required = bom.components
     .filter(({ scope }) => scope === 'required')
     .map(({ name }) => name)
-  // The sources import these packages directly or indirectly.
+  // The program contains these packages, because its sources import them directly or indirectly.
   for (const name of ['jose', 'js-yaml', 're2js', 'sorted-btree']) {
     assert.ok(required.includes(name), name)
   }

@@ -24,7 +24,7 @@ const claimed = (text: string): number =>
 const measured = (text: string): number =>
   sizing.figures.find(({ name }) => name === text)?.value ?? Number.NaN
 
-/** Returns the share of a CPU core that a number of operations per second needs, in percent. */
+/** Returns the CPU time that `count` requests of a load per second need, in percent of a core. */
 function share(load: string, count: number): number {
   const figure = reference.figures.find(({ name }) => name === `${load}: CPU against the reference`)
   return ((figure?.pair?.keelson ?? Number.NaN) * count) / 1e4

@@ -64,7 +64,8 @@ test('docs/contribute contains three walkthroughs', () => {
 })
 
 function follow(blocks: readonly Block[], copy: string, t: TestContext): Promise<void> {
-  // The program that CI has built does not contain the change of the walkthrough.
+  // Remove the variable that selects the program that CI has built. That program does not contain
+  // the code of the walkthrough.
   const { NODE_TEST_CONTEXT: _, KEELSON_PROGRAM: __, ...env } = process.env
   const path = [join(root, 'node_modules', '.bin'), dirname(process.execPath), env['PATH']]
   return runBlocks(blocks, {
@@ -79,7 +80,7 @@ function follow(blocks: readonly Block[], copy: string, t: TestContext): Promise
 
 function lacks(need: string): string | undefined {
   if (need === 'git') return 'the copy has no history'
-  // Skip commands that need Go. They generate the code that the next block of the page contains.
+  // Skip commands that need Go. They generate code, which the next block of the page also contains.
   if (need === 'go') return 'the step `catalogue` of .ci/run compares the files with the script'
   assert.equal(need, 'etcd')
   try {

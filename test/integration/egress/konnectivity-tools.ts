@@ -62,7 +62,7 @@ export class Konnectivity implements AsyncDisposable {
     return tools
   }
 
-  /** The `connection` field of an egress selection that uses this proxy. */
+  /** The field `connection` of an egress selection for which this proxy server is used. */
   get connection(): object {
     const { server } = this.#ports
     const uds = { udsName: this.#at('proxy.sock') }

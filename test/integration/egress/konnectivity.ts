@@ -108,8 +108,8 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   )
   await look('all there')
   outcome['all there: large answer'] = await aggregated(client, 'large')
-  // A kept-alive connection ends with the agent. The next request might still use the connection
-  // and fail.
+  // Wait until the connections that went through the agent are closed. Otherwise the next request
+  // might use one of them and fail.
   await konnectivity.stopAgent()
   await settled(client)
   await look('without the agent')
@@ -138,8 +138,8 @@ async function startFarServer(stack: AsyncDisposableStack): Promise<number> {
 }
 
 /**
- * Errors of a rejected tunnel. They depend on whether the second response of the proxy arrives
- * together with the first.
+ * Errors that mean that the proxy has rejected a tunnel. Which of them occurs depends on whether
+ * the second response of the proxy arrives together with the first one.
  */
 const secondAnswer =
   /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client|tls: first record does not look like a TLS handshake)/
@@ -166,7 +166,10 @@ async function back(client: Client): Promise<void> {
   )
 }
 
-/** Waits until both kept-alive connections are closed, so that no request uses them. */
+/**
+ * Waits until the connections of the webhook and of the aggregated server are closed, so that no
+ * later request uses them.
+ */
 async function settled(client: Client): Promise<void> {
   await until(
     async () => !(await reviewed(client)).includes('EOF'),
@@ -188,7 +191,8 @@ async function prepare(client: Client, port: number): Promise<void> {
     metadata: { name: 'far' },
     spec: { clusterIP: CLUSTER_IP, ports },
   })
-  // The Endpoints must exist, but they are not used. They must not contain a loopback address.
+  // Create Endpoints, which must exist although their address is never used. They must not contain
+  // a loopback address.
   await post('/api/v1/namespaces/default/endpoints', {
     metadata: { name: 'far' },
     subsets: [{ addresses: [{ ip: '192.0.2.9' }], ports }],

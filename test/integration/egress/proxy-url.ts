@@ -1,8 +1,10 @@
 /**
- * Prints which requests each proxy gets when a kubeconfig with a `proxy-url` is used behind an
- * egress selection, as the audit webhook does: `node test/integration/egress/proxy-url.ts
- * [--reference]`. The egress proxy must get a request for the address of the inner proxy, and the
- * inner proxy a request for the webhook.
+ * Prints the requests that two proxies get when both are configured: an egress proxy for the
+ * server, and a `proxy-url` in the kubeconfig of the audit webhook. The egress proxy must get a
+ * request for the address of the inner proxy (`proxy-url`). The inner proxy must get a request for
+ * the webhook.
+ *
+ * node test/integration/egress/proxy-url.ts [--reference]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -50,7 +50,9 @@ const flipped = (value: Buffer): Buffer =>
   Buffer.concat([value.subarray(0, -1), Buffer.from([(value.at(-1) ?? 0) ^ 1])])
 const cut = (bytes: number) => (value: Buffer) => value.subarray(0, bytes)
 const text = (words: string) => () => Buffer.from(words)
-/** Stores an unreadable value, sends requests with all verbs for it, and removes it. */
+/**
+ * Returns steps that store an unreadable value, send requests with all verbs for it, and remove it.
+ */
 const unreadable = (name: string, of: string, change: (value: Buffer) => Buffer): Step[] => [
   { do: 'raw', name, of, change },
   { do: 'verbs', name },
@@ -195,9 +197,7 @@ async function playStep(step: Step, ask: Ask, engine: EtcdEngine): Promise<StepR
   return playVerbs(name, ask)
 }
 
-/**
- * Sends requests with all verbs for an object. The requests do not delete other readable objects.
- */
+/** Sends requests with all verbs for an object. Other objects that can be read are not deleted. */
 async function playVerbs(name: string, ask: Ask): Promise<StepResult[]> {
   const one = `${path}/${name}`
   const body = object(name)

@@ -28,8 +28,8 @@ const all = (verbs: string, range: string): string =>
   `sum by (job) (rate(apiserver_request_total{${job},${verbs}}[${range}]))`
 
 /**
- * Returns the expression of a burn rate. Errors default to 0, because kube-apiserver has no series
- * for errors before the first failed request.
+ * Returns the expression of a burn rate. If there is no series for errors, their number counts as
+ * 0. kube-apiserver has no such series before the first failed request.
  */
 const burn = (verbs: string, slow: string, range: string): string =>
   `((${slow}) + (${errors(verbs, range)} or 0 * ${all(verbs, range)})) / ${all(verbs, range)}`

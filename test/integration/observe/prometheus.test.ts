@@ -162,7 +162,7 @@ const hasValues = async (expr: string): Promise<void> => {
   await until(async () => (await query(expr)).length > 0, `a value of ${expr}`)
 }
 
-/** Alerts whose metrics have no series before the first failure. */
+/** Names of the alerts whose metrics do not exist before the first failure. */
 const failuresOnly: readonly string[] = [
   'KeelsonStoreNotWritable',
   'KeelsonKmsFails',
@@ -178,8 +178,8 @@ test('every recording rule returns values, and so do the expressions that the al
   for (const { record, alert = '', expr } of groups.flatMap(({ rules }) => rules)) {
     if (record !== undefined) await hasValues(record)
     if (failuresOnly.includes(alert)) continue
-    // An alert has a value only while it fires, but the expressions that it compares always have
-    // values.
+    // Query the parts of the expression, because an alert has a value only while it fires. The
+    // parts that it compares always have values.
     const parts =
       record === undefined
         ? expr.split(' and ').map((part) => part.replace(/ (?:>|<|==) .*$/s, ''))

@@ -42,7 +42,7 @@ export async function serveSite(): Promise<SiteServer> {
     response
       .writeHead(200, {
         'content-type': contentTypes[extname(file)] ?? 'application/octet-stream',
-        // The names of assets contain a hash.
+        // Assets can be cached forever, because their names contain a hash.
         'cache-control': file.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache',
       })
       .end(readFileSync(join(folder, file)))

@@ -137,7 +137,8 @@ async function faultsOf(
     if (['error', 'warning'].includes(message.type())) faults.push(`${path}: ${message.text()}`)
   })
   page.on('requestfailed', (request) => {
-    // Opening the next page cancels requests of the current page, such as those for linked pages.
+    // Ignore canceled requests. When the next page is opened, the browser cancels pending requests
+    // of the current page, such as those for linked pages.
     const reason = request.failure()?.errorText
     if (reason !== 'net::ERR_ABORTED') faults.push(`${path}: ${request.url()}: ${reason}`)
   })
@@ -151,7 +152,7 @@ async function faultsOf(
   const [first = widths.desktop] = sizes
   await page.setViewportSize({ width: first, height: HEIGHT })
   await page.goto(`${site.url}${path}`, { waitUntil: 'load' })
-  // The theme has mounted the page when Vue has taken over its element.
+  // Wait until Vue controls the root element of the page. The page is complete then.
   await page.waitForFunction(`document.querySelector('#app')?.__vue_app__ !== undefined`)
   for (const width of sizes) {
     await page.setViewportSize({ width, height: HEIGHT })

@@ -8,7 +8,10 @@ import type { StoredValue } from './values.ts'
 
 export type Form = 'json' | 'protobuf'
 
-/** Responses to a read and a patch, without the parts that differ between runs. */
+/**
+ * The responses to a read and to a patch of a stored value. Parts that differ between runs are
+ * removed.
+ */
 export type Answers = { readonly read: unknown; readonly patched?: unknown }
 
 export type Ask = (call: {
@@ -70,7 +73,7 @@ function shown(
     .replaceAll(`\\"${name}\\"`, `\\"${as}\\"`)
   const fields: Fields = JSON.parse(text)
   const { resourceVersion: _, managedFields: __, ...metadata } = fieldsOf(fields['metadata'])
-  // kube-apiserver's own controllers write the status of these kinds.
+  // Remove the status of these kinds, because kube-apiserver's own controllers write it.
   const isWatched = fields['kind'] === 'FlowSchema' || fields['kind'] === 'APIService'
   return { status, body: { ...(isWatched ? omit(fields, 'status') : fields), metadata } }
 }

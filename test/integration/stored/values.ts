@@ -14,7 +14,7 @@ export type StoredValue = {
   readonly value: Fields
   /** A merge patch whose response is also compared. Absent if the object is only read. */
   readonly patch?: Fields
-  /** Whether the value is only stored as JSON, because protobuf cannot represent it. */
+  /** Set if protobuf cannot represent the value. The value is then only tested as JSON. */
   readonly isOnlyJson?: true
 }
 

@@ -126,8 +126,8 @@ suite('webhooks can deny writes', { concurrency: true, timeout: 300_000 }, () =>
     await using scope = await Scope.begin(fixture())
     const plurals = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']
     const group = 'admissionregistration.k8s.io'
-    // The original webhooks also select namespaces, but this has no effect on cluster-scoped
-    // objects.
+    // Select the webhooks' objects by a label. The original webhooks also select namespaces, but
+    // this has no effect on cluster-scoped objects.
     const more = {
       failurePolicy: 'Fail',
       objectSelector: { matchLabels: { [scope.name]: 'true' } },

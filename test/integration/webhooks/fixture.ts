@@ -118,8 +118,8 @@ export class Fixture implements AsyncDisposable {
       const body = { metadata, spec: { clusterIP: CLUSTER_IP, ports } }
       return (await this.call({ method: 'POST', path, body })).status === 201
     })
-    // kube-proxy would use these Endpoints. The API server itself connects to the cluster IP,
-    // because --enable-aggregator-routing is not set.
+    // Create an EndpointSlice, which only kube-proxy would use. The API server connects to the
+    // cluster IP, because --enable-aggregator-routing is not set.
     const labels = { 'kubernetes.io/service-name': SERVICE.name }
     const endpoints = [{ addresses: ['192.0.2.1'], conditions: { ready: true } }]
     await this.write({

@@ -27,8 +27,8 @@ const first = { ...start, 'stage-1': 'yes' } as const
 const second = { ...first, 'stage-2': 'yes' } as const
 
 /**
- * Registers webhooks for widgets. As in the original test, the first webhook is also called for
- * updates.
+ * Registers two webhooks that change widgets. As in the original test, only the first webhook is
+ * also called for updates.
  */
 async function mutateWidgets(scope: Scope, { group }: Custom): Promise<void> {
   const rules = (...operations: string[]): Fields[] => [rule(operations, group, ['widgets'])]

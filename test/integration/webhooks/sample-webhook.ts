@@ -97,7 +97,7 @@ const refuseData = (request: Fields): Fields => {
   return allowed
 }
 
-/** Adds a key whose number follows that of the last existing key. */
+/** Returns a patch that adds `stage-1` to new data, or `stage-2` to data with `stage-1`. */
 const addStage = (request: Fields): Fields => {
   const data = dataOf(request)
   if (data['stage-1'] === 'yes') return patched('/data/stage-2', 'yes')

@@ -30,8 +30,8 @@ export const onConfigMaps = [rule(['CREATE'], '', ['configmaps'])]
 export class Scope implements AsyncDisposable {
   readonly fixture: Fixture
   /**
-   * Name of the namespace. It is also the label that the webhooks select, and the name of the first
-   * configuration.
+   * Name of the namespace. The label that the webhooks select and the first configuration have the
+   * same name.
    */
   readonly name: string
   readonly configMaps: string
@@ -66,8 +66,8 @@ export class Scope implements AsyncDisposable {
   }
 
   /**
-   * Creates a configuration and waits until it takes effect. This is checked with an additional
-   * webhook that denies objects with a certain label.
+   * Creates a webhook configuration, and waits until it is in effect. For this purpose, the
+   * configuration gets one more webhook, which denies ConfigMaps with a certain label.
    */
   async register(
     collection: string,
@@ -183,7 +183,7 @@ export const isDenied = (answer: Answer): boolean => messageOf(answer).includes(
 export const isCreated = ({ status }: Answer): boolean => status === 201
 export const isMutated = (answer: Answer): boolean => dataOf(answer.body)['stage-1'] !== undefined
 
-/** Returns a version of a definition that preserves all fields. */
+/** Returns one version of a CustomResourceDefinition. Its schema preserves all unknown fields. */
 export const open = (name: string, storage: boolean): Fields => ({
   name,
   served: true,

@@ -12,7 +12,7 @@ import type { Json, JsonObject } from './json.ts'
 /** Prefix of annotations that only slow requests have. */
 const LATENCY = 'apiserver.latency.k8s.io/'
 
-/** Tracks the events that were already returned to a scenario. */
+/** The audit events of one scenario. Each event is passed to a step of the scenario only once. */
 export class AuditTrail {
   readonly #companions: Companions
   readonly #namespace: string
@@ -23,7 +23,7 @@ export class AuditTrail {
     this.#namespace = namespace
   }
 
-  /** Returns the events that were not yet returned, as text. */
+  /** Returns the events that were not yet passed to a step, as JSON or as lines of the log. */
   untaken(source: 'log' | 'webhook'): string[] {
     const all =
       source === 'log'
@@ -43,14 +43,14 @@ export class AuditTrail {
     if (dir === undefined)
       throw new Error('cannot read the audit log of a server that this command did not start')
     const lines = (readIfThere(join(dir, 'audit.log')) ?? '').split('\n')
-    // The last line is empty or incomplete.
+    // Leave out the last line. It is empty, or the server is still writing it.
     return lines.slice(0, -1)
   }
 }
 
 /**
- * User agent of requests that kube-apiserver's plugins send to their own server, for objects that
- * are not in their caches. Clients do not see these requests.
+ * User agent of the requests that kube-apiserver sends to itself. Its plugins do this for objects
+ * that are not in their caches. Clients do not see these requests.
  */
 const ofServer = /^kube-apiserver(?:\/|$)/
 

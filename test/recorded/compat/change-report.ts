@@ -30,7 +30,10 @@ export function formatChanges(changed: readonly ChangedScenario[]): string {
   return entries.map(([name, field]) => formatField(name, field)).join('\n')
 }
 
-/** Whether a change is listed, and is not only a consequence of another change of the step. */
+/**
+ * Whether a change is listed. A change is left out if it is only a consequence of another change of
+ * the same step, such as a different status.
+ */
 function isListed({ at }: Change, _: number, changes: readonly Change[]): boolean {
   const [, step = '', ...path] = at.split('/')
   const changesOther = (field: string): boolean =>
@@ -53,7 +56,10 @@ function formatField(name: string, { ids, variants }: Field): string {
   return [`- \`${name}\`: ${ids.size} scenarios`, ...lines].join('\n')
 }
 
-/** Returns the path of a field without the number of the step and without positions in lists. */
+/**
+ * Returns the path of a field. The number of the step is removed, and positions in lists are
+ * replaced by `*`.
+ */
 const fieldOf = (at: string): string =>
   at
     .split('/')

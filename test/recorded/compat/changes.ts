@@ -6,8 +6,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Json, JsonObject } from './json.ts'
 
 /**
- * One change. `at` is a JSON pointer (RFC 6901). The value there is replaced by `value`, or removed
- * if there is no `value`. In a list, `remove` elements from `index` on are replaced by `insert`.
+ * One change. `at` is a JSON pointer (RFC 6901). If `value` is given, it replaces the value at
+ * `at`. If `value` is missing, the value at `at` is removed. The second form changes a list: from
+ * `index` on, it replaces `remove` elements by the elements of `insert`.
  */
 export type Change =
   | { readonly at: string; readonly value?: Json }
@@ -42,7 +43,9 @@ function collectObject(from: JsonObject, to: JsonObject, at: string, changes: Ch
   }
 }
 
-/** Compares the elements between those that are equal at the beginning and at the end. */
+/**
+ * Adds the changes of a list. Elements that are equal at the beginning or at the end are skipped.
+ */
 function collectList(
   from: readonly Json[],
   to: readonly Json[],

@@ -9,8 +9,8 @@ import type { IssuedCertificate } from '../../support/harness/issued-certificate
 import type { Json } from './json.ts'
 
 /**
- * Time after which a silent connection is closed. Responses of a healthy server arrive sooner. This
- * timeout also ends silent watches.
+ * Time after which a connection without data is closed. Responses of a healthy server arrive
+ * sooner. Watches that send nothing are also ended after this time.
  */
 const SILENCE_MAX_MS = 60_000
 
@@ -39,11 +39,11 @@ export type HttpAnswer = {
   readonly raw: Buffer
 }
 
-/** A response whose body has not been read yet. `request.destroy()` ends it. */
+/** A response whose body has not been read yet. To end the response, call `request.destroy()`. */
 export type OpenAnswer = {
   readonly response: IncomingMessage
   readonly request: ClientRequest
-  /** Connection after a response that switches protocols. */
+  /** The connection, if the response switches protocols. */
   readonly switched?: Duplex
 }
 
@@ -100,8 +100,8 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
 }
 
 /**
- * Agents that keep connections alive: one for the client's own certificate, and one for each other
- * certificate.
+ * Agents that reuse connections. There is one agent for the client's own certificate, and one for
+ * each other certificate.
  */
 class Agents {
   readonly #usual: http.Agent
@@ -182,8 +182,8 @@ export function parseBody(raw: Buffer, type = ''): Json {
 }
 
 /**
- * Returns the value of a JSON text, or the text itself if it is invalid. An invalid response counts
- * as a difference, and must not abort the run.
+ * Parses a JSON text. If the text is invalid, returns it unchanged, so that it counts as a
+ * difference and does not abort the run.
  */
 export function parseJson(text: string): Json {
   try {

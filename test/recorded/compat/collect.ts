@@ -42,7 +42,7 @@ export class CollectedWatch {
         this.ended = true
       })
     } catch {
-      // A watch that could not be started is shown as a watch that ended with status 0.
+      // Treat a watch that could not be started like a watch that has ended. Its status remains 0.
       this.ended = true
     }
   }

@@ -104,8 +104,8 @@ export class Companions implements AsyncDisposable {
   }
 
   /**
-   * Returns a certificate. Equal options return the same certificate, so that its connections are
-   * reused.
+   * Returns a certificate. Always returns the same certificate for equal options, so that
+   * connections with it are reused.
    */
   certificate({ ca = 'client', ...wanted }: CertificateOptions): IssuedCertificate {
     const id = JSON.stringify([ca, wanted])

@@ -58,12 +58,12 @@ function listChanges(chosen: readonly FiledScenario[], release: number): number 
 }
 
 /**
- * Maximum number of scenarios that are run again. If more scenarios differ, a busy machine cannot
- * be the only cause.
+ * Maximum number of scenarios that are run a second time. If more scenarios differ, the cause
+ * cannot only be a busy machine.
  */
 const AGAIN_MAX = 20
 
-/** Number of scenarios after which the recordings are written to files. */
+/** Number of recorded scenarios after which the recordings are saved. */
 const SAVED_TOGETHER = 250
 
 async function record(chosen: readonly FiledScenario[], options: Options): Promise<number> {
@@ -71,11 +71,11 @@ async function record(chosen: readonly FiledScenario[], options: Options): Promi
   let left = 0
   let kept = 0
   await runAll(chosen, options, (scenario, got) => {
-    // The server did not start with the set-up.
+    // There are no responses if the server did not start with the set-up.
     if (got.length === 0) left++
     else {
       recordings.keep(scenario, got)
-      // An interrupted run keeps most of its recordings.
+      // Save regularly, so that most recordings are kept if the run is interrupted.
       if (++kept % SAVED_TOGETHER === 0) recordings.save()
       console.log(`recorded ${scenario.id}: ${got.map(({ status }) => status).join(' ')}`)
     }
@@ -115,7 +115,8 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
       program: 'npm run compat --',
       option: '--figures',
     })
-  // .ci/run reads these lines. The differences themselves are printed above.
+  // Print these lines for .ci/run, which reads them. The differences themselves were printed
+  // earlier.
   for (const { id, file, outcome } of outcomes)
     if (outcome !== 'same') console.log(`FAILED ${file}/${id}`)
   const isGood = options.updatePassing
@@ -145,7 +146,8 @@ function updatePassing(outcomes: readonly Outcome[], path: string): boolean {
 }
 
 /**
- * Called after each scenario. `again` requests another run after all others, on a separate server.
+ * Called after each scenario. If it returns `again`, the scenario is run once more on a new server,
+ * after all other scenarios.
  */
 type OnDone = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop' | 'again'
 
@@ -155,8 +157,7 @@ async function runAll(
   options: Options,
   done: OnDone,
 ): Promise<void> {
-  // Install signal listeners, so that the process can stop the servers that it started before it
-  // exits.
+  // Listen for signals. Otherwise a signal would end this process before it can stop its servers.
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   const groups =
     options.server.kind === 'running'
@@ -207,15 +208,17 @@ async function runAll(
     }),
   )
   await Promise.all(lanes)
-  // Use new servers, because the counters of the old ones include the first run.
+  // Run these scenarios on new servers, because the metrics of the earlier servers include their
+  // first run.
   for (const [needs, group] of Map.groupBy(again, (scenario) => scenario.needs)) {
     if (!isStopped) await runSetUp(needs, group, 1)
   }
 }
 
 /**
- * Maximum number of scenarios on one server. If several servers run at once, the many scenarios
- * without a set-up are split, so that all servers finish at about the same time.
+ * Maximum number of scenarios on one server, if several servers run at once. Most scenarios need no
+ * set-up. They are split into groups of this size, so that all servers finish at about the same
+ * time.
  */
 const GROUP_MAX = 5_000
 
@@ -232,8 +235,8 @@ function groupsOf(chosen: readonly FiledScenario[], setUps: number): Group[] {
 }
 
 /**
- * Throws an error if a selected scenario needs files, because a server that is already running is
- * not configured for the webhooks and issuers of this process.
+ * Throws an error if a selected scenario needs a set-up with files. A server that is already
+ * running is not configured for the webhooks and issuers of this process.
  */
 function checkRunning(chosen: readonly FiledScenario[], setUps: ReadonlyMap<string, SetUp>): void {
   const { needs } =

@@ -9,7 +9,10 @@ import { fill } from './template.ts'
 type CredentialContext = { readonly companions: Companions; readonly variables: Variables }
 
 type SentCredentials = {
-  /** Authorization header. Undefined means the header of the client, and null means no header. */
+  /**
+   * Value of the Authorization header. Undefined means that the client sends its own token, and
+   * null means that no header is sent.
+   */
   readonly authorization?: string | null
   readonly certificate?: IssuedCertificate | undefined
 }
@@ -25,7 +28,9 @@ export function credentialsOf(as: AskOptions['as'], asking: CredentialContext): 
   }
 }
 
-/** Returns a token. If `token` is a string, only its references, such as `$ns`, are replaced. */
+/**
+ * Returns a token. A string is the token itself, in which references such as `$ns` are replaced.
+ */
 export function tokenOf(
   token: TokenOptions | string,
   { companions, variables }: CredentialContext,

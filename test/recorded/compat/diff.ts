@@ -43,8 +43,8 @@ function collect(
 }
 
 /**
- * Deletes paths that a step ignores, in place, such as 'metadata.managedFields' or
- * 'items.*.metadata.uid'.
+ * Deletes the values at the given paths, such as 'metadata.managedFields' or
+ * 'items.*.metadata.uid', because a step ignores them. Changes the object itself.
  */
 export function dropPaths(value: unknown, paths: readonly string[] = []): void {
   for (const path of paths) dropPath(value, path.split('.'))
@@ -68,9 +68,9 @@ export function withoutFields(value: Json, names: readonly string[]): Json {
 }
 
 /**
- * Returns a copy whose managedFields are sorted by name. The server sorts them by the second in
- * which they were written, which differs between runs. The sorted copy is used unless times are
- * compared.
+ * Returns a copy in which the entries of managedFields are sorted by name. Servers sort them by the
+ * second in which they were written, which differs between runs. Scenarios that compare times do
+ * not use this copy.
  */
 export function sortManagedFields(value: Json): Json {
   if (!isTree(value)) return value

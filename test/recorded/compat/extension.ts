@@ -85,7 +85,8 @@ export class ExtensionServer implements AsyncDisposable {
     }
     const server = createServer(options, (request, response) => {
       answer(served, request, response).catch((error: unknown) => {
-        // This is an error in the scenario itself. The reported difference contains the message.
+        // The function of the scenario has failed. Send its error as the response, so that the
+        // reported difference contains it.
         if (response.headersSent) response.destroy()
         else response.writeHead(500).end(`the extension of the scenario failed: ${String(error)}`)
       })
@@ -199,7 +200,8 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
     ),
     ...(names.length === 0 ? {} : { trailer: names.join(', ') }),
   })
-  // Send the headers immediately, because a watch starts even if it has no events.
+  // Send the headers immediately. If these are the headers of a watch, the client must receive them
+  // even if no event follows.
   if (isStream(chunks)) response.flushHeaders()
   for await (const chunk of Array.isArray(chunks) || isStream(chunks) ? chunks : []) {
     if (response.destroyed) break
@@ -211,7 +213,7 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
   if (isRecord(trailers))
     response.addTrailers(Object.fromEntries(names.map((name) => [name, String(trailers[name])])))
   if (cut !== true) return void response.end()
-  // Wait until the written data has arrived before closing the connection.
+  // Wait until the written data has arrived, and then close the connection.
   await sleep(50)
   response.destroy()
 }
@@ -219,7 +221,10 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
 const isStream = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
-/** Switches to the other protocol, sends `text` in it, and ends the connection. */
+/**
+ * Accepts the upgrade of the connection to another protocol. Then sends `text` and ends the
+ * connection.
+ */
 function switchTo(protocol: string, { socket }: ServerResponse, text: string): void {
   socket?.end(
     `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n\r\n${text}`,

@@ -70,8 +70,8 @@ export class HookServer implements AsyncDisposable {
         return
       }
       answer(hooks, request, response).catch((error: unknown) => {
-        // This is an error in the scenario itself. For the server under test, the call fails, and
-        // the reported difference contains this message.
+        // The function of the scenario has failed. The server under test receives an error, and the
+        // reported difference contains its message.
         response.writeHead(500).end(`the hook of the scenario failed: ${String(error)}`)
       })
     })
@@ -80,7 +80,7 @@ export class HookServer implements AsyncDisposable {
     return new HookServer(server, { hooks, documents }, cert)
   }
 
-  /** Serves these webhooks for a namespace. Returns their URLs by name. */
+  /** Serves the webhooks of the scenario with this namespace. Returns their URLs by name. */
   serve(namespace: string, hooks: Readonly<Record<string, HookAnswer>>): Record<string, string> {
     for (const [name, hookAnswer] of Object.entries(hooks))
       this.#hooks.set(`${namespace}/${name}`, { answer: hookAnswer, calls: [] })
@@ -100,7 +100,7 @@ export class HookServer implements AsyncDisposable {
   }
 
   /**
-   * Returns the calls of a webhook that were not yet processed. New calls are added to the returned
+   * Returns the calls of a webhook that no step has recorded yet. Later calls are added to the same
    * list.
    */
   callsOf(namespace: string, name: string): Json[] {
@@ -136,7 +136,7 @@ async function answer(
     return
   }
   const review = parseBody(body, request.headers['content-type'])
-  // Calls that belong to no scenario get a response but are not recorded.
+  // Respond to calls that belong to no scenario, but do not record them.
   if (own !== undefined || !isShared)
     hook.calls.push({
       method: request.method ?? null,
@@ -149,13 +149,16 @@ async function answer(
   await send(response, await hook.answer(structuredClone(review), hook.calls.length))
 }
 
-/** Returns the namespace of a scenario that a body mentions. */
+/**
+ * Returns the namespace of the scenario to which a call belongs. Returns undefined if the body
+ * mentions no such namespace.
+ */
 const scenarioIn = (body: Buffer): string | undefined =>
   /oracle-[0-9a-f]{10}/.exec(body.toString('utf8'))?.[0]
 
 /**
- * Returns the credentials that the server sends. It usually sends no credentials to a scenario's
- * own webhook; in that case the field is omitted.
+ * Returns the credentials that the server has sent to the webhook. If it has sent none to a webhook
+ * of a scenario, which is usual, returns no fields.
  */
 function callerOf({ headers, socket }: IncomingMessage, isShared: boolean): JsonObject {
   const { authorization } = headers

@@ -14,19 +14,22 @@ export type IssuerOptions = {
    */
   readonly keys?: readonly string[]
   /**
-   * Changes to the fields of the discovery document, in which `${issuer.name}` is replaced. Null
-   * removes a field.
+   * Changes to the discovery document. References such as `${issuer.name}` in the changes are
+   * replaced. Null removes a field.
    */
   readonly discovery?: Readonly<Record<string, unknown>>
 }
 
 export type TokenOptions = {
   /**
-   * Issuer of the set-up whose URL is used as the claim `iss`. If absent, the claims must contain
+   * Name of the issuer whose URL becomes the claim `iss`. If it is missing, `claims` must contain
    * `iss`.
    */
   readonly issuer?: string
-  /** Changes to the claims iss, sub ($ns-u), aud (compat), iat and exp. Null removes a claim. */
+  /**
+   * Changes to the default claims, which are `iss`, `sub` ($ns-u), `aud` (compat), `iat` and `exp`.
+   * Null removes a claim.
+   */
   readonly claims?: Readonly<Record<string, unknown>>
   /**
    * Key from fixtures/issuer-keys.json, or `service-account` for the server's own key. Defaults to
@@ -40,7 +43,10 @@ export type TokenOptions = {
   readonly alg?: string
   /** Changes to the header fields alg and kid. Null removes a field. */
   readonly header?: Readonly<Record<string, unknown>>
-  /** Times in seconds from now. They default to 600 for exp, no nbf, and 0 for iat. */
+  /**
+   * Values of `exp`, `nbf` and `iat` in seconds from now. By default, `exp` is 600, `iat` is 0, and
+   * `nbf` is missing.
+   */
   readonly expIn?: number
   readonly nbfIn?: number
   readonly iatIn?: number

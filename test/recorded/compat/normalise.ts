@@ -1,20 +1,20 @@
 /**
- * Replaces values that differ from run to run, so that equal values keep equal names. The first uid
- * becomes uid#1 everywhere; resourceVersions, continue tokens and generated addresses are replaced
- * in the same way. Times from 2024 on become <time>. If responses are equal after this, they are
+ * Replaces values that differ from run to run. Equal values get equal names: wherever the first uid
+ * occurs, it becomes uid#1. The same applies to resourceVersions, continue tokens and generated
+ * addresses. Times from 2024 on become <time>. If two responses are equal after this, they are
  * equivalent for a client.
  */
 import type { Json, JsonObject } from './json.ts'
 
 /**
- * Path of a value: the keys above it. Two special words mark objects whose resourceVersions change
- * without a request of the scenario.
+ * Path of a value, which consists of the keys that lead to it. Two special keys mark lists and
+ * bookmarks. Their resourceVersions also change without a request of the scenario.
  */
 type Path = readonly (string | number)[]
 const LIST_METADATA = 'metadata of list'
 const BOOKMARK_OBJECT = 'object of bookmark'
 
-/** Times before this year are input of a scenario and are not replaced. */
+/** Times before this year are part of a scenario, and are not replaced. */
 const GENERATED_TIMES_FROM = '2024'
 
 export type NormaliserOptions = {
@@ -49,8 +49,8 @@ export class Normaliser {
   }
 
   /**
-   * Returns the name of a value. Values of a kind are numbered in the order in which they first
-   * occur.
+   * Returns the name that replaces a value, such as `uid#1`. Values of each kind are numbered in
+   * the order in which they first occur.
    */
   rename(kind: string, value: string): string {
     const key = `${kind}\0${value}`
@@ -78,7 +78,7 @@ export class Normaliser {
         )
         .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, hideTime)
         .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC/g, hideTime)
-        // Matches the reading of Go's monotonic clock in a printed time.
+        // Remove the reading of Go's monotonic clock, which follows a printed time.
         .replace(/ m=[+-]\d+\.\d+/g, '')
         .replace(/\b(\d+\.\d+|\d+)(m?s)\b/g, '<duration>')
         .replace(
@@ -121,8 +121,8 @@ export class Normaliser {
   #string(value: string, path: Path): string {
     const key = path.at(-1)
     if (key === 'resourceVersion' && value !== '') {
-      // Other scenarios change the resourceVersion of a list or bookmark, so it equals another
-      // resourceVersion only by chance.
+      // The writes of other scenarios increase the resourceVersion of a list or bookmark. It
+      // therefore gets no name.
       const moves = path.at(-2) === LIST_METADATA || path.at(-3) === BOOKMARK_OBJECT
       return moves && !this.listRv ? '<rv>' : this.rename('rv', value)
     }
@@ -138,8 +138,9 @@ export class Normaliser {
   }
 
   /**
-   * Replaces the variable parts of a key. Only two kinds of keys have such parts: the namespace
-   * itself, and the k: and v: keys of a field set, which contain values.
+   * Replaces the parts of a key that differ between runs. Only two sorts of keys have such parts:
+   * the name of the namespace, and the keys in a field set that begin with `k:` or `v:`, because
+   * they contain values.
    */
   #key(key: string): string {
     if (key === this.#namespace) return '$ns'
@@ -148,8 +149,8 @@ export class Normaliser {
 }
 
 /**
- * Replaces the CA and port of the extension API server. Also removes the ephemeral port of a
- * connection to it.
+ * Replaces the CA and the port of the extension API server. If a text describes a connection to
+ * this server, the ephemeral port of the client is removed.
  */
 const hideExtension = (
   text: string,

@@ -94,7 +94,7 @@ export function parseOptions(argv: readonly string[]): Options {
   if (mode !== 'replay' && values.again) throw new UsageError('--again requires the mode replay')
   if (mode !== 'replay' && values['update-passing'])
     throw new UsageError('--update-passing requires the mode replay')
-  // --update-passing adds only scenarios that pass in the first run, without --again.
+  // Only scenarios that pass in their first run are added to the list.
   if (values.again && values['update-passing'])
     throw new UsageError('--again and --update-passing cannot be combined')
   if (values.with.length > 0 && server.kind !== 'running')

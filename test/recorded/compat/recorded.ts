@@ -9,10 +9,12 @@ import type { Normaliser } from './normalise.ts'
 import type { CompareOptions, Step } from './steps.ts'
 import type { Answer } from './take.ts'
 
-/** One step of a recording. `step` identifies it for readers and is not compared. */
+/**
+ * One step of a recording. The field `step` identifies the step for readers. It is not compared.
+ */
 export type RecordedStep = JsonObject & { readonly step: string; readonly status: number }
 
-/** All steps that have a response. */
+/** The steps that are recorded, because they have a response. */
 type RecordableStep = Exclude<Step, { kind: 'sleep' | 'token' }>
 
 export function recordStep(
@@ -64,8 +66,8 @@ function comparedHeaders(
 }
 
 /**
- * Returns the warnings without those that only Keelson sends (docs/differences.md). Only these have
- * the agent `keelson`.
+ * Returns the value of the Warning header without the warnings that only Keelson sends
+ * (docs/differences.md). Only these warnings have the agent `keelson`.
  */
 function upstreamWarnings({ warning }: NonNullable<Answer['headers']>): string | undefined {
   const own = /(?:^|, )299 keelson "(?:[^"\\]|\\.)*"/g
@@ -84,8 +86,8 @@ function comparedBody(step: CompareOptions, answer: Answer, normaliser: Normalis
 }
 
 /**
- * Calls a `pick` function. A response of an unexpected shape counts as a difference, and must not
- * abort the run.
+ * Calls the function `pick` of a step. If it fails because the response has an unexpected shape,
+ * this counts as a difference and does not abort the run.
  */
 function picked<T>(pick: () => T, otherwise: JsonObject): T | JsonObject {
   try {

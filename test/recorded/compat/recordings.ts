@@ -9,7 +9,10 @@ import type { FiledScenario } from './scenarios.ts'
 
 export type Book = Map<string, readonly RecordedStep[]>
 
-/** Where the runner reads recordings and stores new ones. */
+/**
+ * The part of the recordings that the runner uses: it reads the steps of a scenario and stores new
+ * ones.
+ */
 export interface RecordingStore {
   stepsOf(scenario: FiledScenario): readonly RecordedStep[] | undefined
   keep(scenario: FiledScenario, steps: readonly RecordedStep[]): void

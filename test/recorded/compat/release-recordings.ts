@@ -16,17 +16,20 @@ import type { FiledScenario } from './scenarios.ts'
 /** Releases with recordings, by their minor version. */
 export const recordedReleases: readonly number[] = [33, 34, 35, 36, 37]
 
-/** The release whose recordings are complete. */
+/** The release whose recordings contain complete responses. */
 export const baseRelease = 33
 
 export type ChangedScenario = {
   readonly id: string
-  /** Recording of 1.33, in the form that the changes apply to. */
+  /** The recording of 1.33 to which the changes apply. */
   readonly base: Json
   readonly changes: readonly Change[]
 }
 
-/** Changes of a scenario, and the digest of the recording of 1.33 that they apply to. */
+/**
+ * The changes of a scenario in another release. `base` is a digest of the recording of 1.33 to
+ * which they apply.
+ */
 type ReleaseEntry = { readonly base: string; readonly changes: readonly Change[] }
 
 export type ReleaseBook = Map<string, ReleaseEntry>
@@ -59,7 +62,10 @@ export class ReleaseRecordings implements RecordingStore {
     return stepsIn(applyChanges(base, entry.changes))
   }
 
-  /** Returns what a scenario changes against 1.33, or undefined if it was not recorded. */
+  /**
+   * Returns how the recording of a scenario differs from that of 1.33. Returns undefined if the
+   * scenario was not recorded on this release.
+   */
   changesOf(scenario: FiledScenario): ChangedScenario | undefined {
     const entry = this.#book(scenario.file).get(scenario.id)
     const base = this.#comparableBase(scenario)
@@ -104,7 +110,7 @@ export class ReleaseRecordings implements RecordingStore {
   }
 }
 
-/** Returns the form of the steps in which the changes are computed. */
+/** Returns the steps of a recording in the form in which two releases are compared. */
 const comparable = ({ times }: FiledScenario, steps: readonly RecordedStep[]): Json =>
   times ? [...steps] : sortManagedFields([...steps])
 

@@ -83,8 +83,8 @@ async function createNamespace({ client, namespace }: Session): Promise<void> {
 async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
   if (scenario.namespace !== false) {
     const path = `/api/v1/namespaces/${session.namespace}`
-    // Without a controller, the namespace and the addresses of its Services would remain. Therefore
-    // delete the Services.
+    // Delete the Services first. If no controller empties the namespace, they would keep their
+    // addresses allocated.
     await attempt(session.client, {
       method: 'DELETE',
       path: `${path}/services`,
@@ -97,8 +97,8 @@ async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
 }
 
 /**
- * Deletes an object and removes its finalizers. The finalizers of a CRD are not removed, because
- * the CRD is deleted after its objects.
+ * Deletes an object and removes its finalizers. CustomResourceDefinitions keep their finalizers,
+ * because they must be deleted after their objects.
  */
 async function remove(path: string, client: Client): Promise<void> {
   const answer = await attempt(client, { method: 'DELETE', path, headers: { accept: json.accept } })
@@ -116,8 +116,8 @@ async function remove(path: string, client: Client): Promise<void> {
 }
 
 /**
- * Sends a cleanup request and ignores errors. Objects that cannot be deleted remain in a namespace
- * that no other scenario uses.
+ * Sends a request that cleans up after a scenario, and ignores errors. Objects that cannot be
+ * deleted cause no problems, because no other scenario uses the namespace.
  */
 const attempt = (client: Client, request: HttpRequest): Promise<HttpAnswer | undefined> =>
   client.request(request).catch(() => undefined)

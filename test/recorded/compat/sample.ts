@@ -7,7 +7,7 @@ import type { ReleaseRecordings } from './release-recordings.ts'
 import type { FiledScenario } from './scenarios.ts'
 
 export type Sample = {
-  /** Number of scenarios without changes of which one is chosen. */
+  /** Number of scenarios without changes from which, on average, one is chosen. */
   readonly oneOf: number
   readonly seed: number
 }

@@ -1,7 +1,7 @@
 /**
- * Server set-ups by name. A scenario names the set-up that it needs (`needs`). For each set-up in
- * turn, a server is started; a server that is already running must have the set-ups that `--with`
- * names. The folder set-ups contains a file for each area.
+ * Server set-ups by name. A scenario names the set-up that it needs (`needs`). A server is started
+ * for each set-up, one after the other. If the tests run on an existing server instead, `--with`
+ * lists the set-ups that it has. The folder set-ups contains a file for each area.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,11 +20,14 @@ import type { HookAnswer } from './steps.ts'
  */
 export type SetUp = {
   readonly flags: readonly string[]
-  /** Additional flags that releases from a minor version on need. */
+  /**
+   * Additional flags for certain releases and all later ones. The key is the minor version of the
+   * first release.
+   */
   readonly since?: Readonly<Record<number, readonly string[]>>
   /**
-   * Additional flags of kube-apiserver. It becomes ready only when it can watch all kinds that its
-   * feature gates enable.
+   * Additional flags of kube-apiserver. It needs them to become ready: it must be able to watch all
+   * kinds that its feature gates enable.
    */
   readonly referenceFlags?: readonly string[]
   /** Additional flags of Keelson, for its controllers. */
@@ -35,11 +38,14 @@ export type SetUp = {
    */
   readonly manager?: readonly string[]
   /**
-   * Names of usual flags that this server does not get. Otherwise the values of repeated list
-   * flags, such as authorization modes, would be added to the usual values.
+   * Names of default flags that this server does not get. If a list flag, such as the authorization
+   * modes, were repeated, its values would be added to the default ones.
    */
   readonly omit?: readonly string[]
-  /** Files by name: a string, or a value that is written as JSON (which is also valid YAML). */
+  /**
+   * Contents of files, by file name. A value that is not a string is written as JSON, which is also
+   * valid YAML.
+   */
   readonly files?: Readonly<Record<string, unknown>>
   /**
    * Webhooks that the server calls for all scenarios. If the body of a call mentions the namespace
@@ -50,8 +56,8 @@ export type SetUp = {
   /** OpenID issuers, by name. */
   readonly issuers?: Readonly<Record<string, IssuerOptions>>
   /**
-   * Whether a server without these flags and files runs on the same etcd first, so that the initial
-   * objects of a cluster exist.
+   * Whether another server runs on the same etcd before this one, without these flags and files. It
+   * creates the initial objects of a cluster.
    */
   readonly isRestarted?: boolean
   /** Whether the history is compacted once the server is ready. */

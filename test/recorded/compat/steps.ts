@@ -11,8 +11,8 @@ import type { Json, JsonObject } from './json.ts'
 import type { Normaliser } from './normalise.ts'
 
 /**
- * Variables for later steps and `until`: responses by step ID, headers by `id@headers`, and $ns,
- * hook and caBundle.
+ * Variables that later steps and `until` can use. They are the response of each step by its ID, its
+ * headers as `id@headers`, and $ns, hook and caBundle.
  */
 export type Variables = Record<string, unknown>
 
@@ -28,7 +28,7 @@ export type CertificateOptions = IssueOptions & {
   readonly ca?: 'client' | 'proxy' | 'unknown'
 }
 
-/** Credentials of a step. With only a certificate, no token is sent. */
+/** Credentials of a step. If it has a certificate but no token, only the certificate is sent. */
 export type Credentials = {
   readonly token?: TokenOptions | string
   readonly cert?: CertificateOptions
@@ -40,8 +40,8 @@ export type AskOptions = {
   /** Request headers. Null removes a header that would otherwise be sent. */
   readonly headers?: Readonly<Record<string, unknown>>
   /**
-   * Credentials. 'alice' uses alice's token, null sends no token, and an object has a token, a
-   * certificate or both.
+   * Credentials. The string 'alice' stands for alice's token. With null, no token is sent. An
+   * object contains a token, a certificate or both.
    */
   readonly as?: string | null | Credentials
 }
@@ -63,9 +63,15 @@ export type CompareOptions = {
   readonly id?: string
   readonly note?: string
   readonly compare?: 'status'
-  /** Names of compared headers. For 'etag?', only the presence of the header is compared. */
+  /**
+   * Names of the headers to compare. If a name ends with a question mark, such as 'etag?', only the
+   * presence of the header is compared.
+   */
   readonly compareHeaders?: readonly string[]
-  /** Receives all headers and returns the value to compare, such as whether an ETag is present. */
+  /**
+   * Returns the values to compare, computed from all headers. For example, one of them can state
+   * whether an ETag is present.
+   */
   readonly pickHeaders?: (headers: IncomingHttpHeaders) => JsonObject
   /** Paths to ignore, such as 'metadata.managedFields' or 'items.*.metadata.uid'. */
   readonly ignore?: readonly string[]
@@ -95,9 +101,12 @@ export type WatchedStep = CompareOptions & {
   readonly id: string
   readonly events: number
   readonly ms: number
-  /** Additional time to wait, in milliseconds, to check that nothing else arrives. */
+  /**
+   * Time in milliseconds to wait after the last expected event, to check that no other event
+   * arrives.
+   */
   readonly quiet?: number
-  /** Also records and compares whether the server has closed the watch. */
+  /** Whether to also compare whether the server has closed the watch. */
   readonly end?: boolean
 }
 
@@ -112,7 +121,10 @@ export type AuditedStep = CompareOptions & {
   readonly kind: 'audited'
   readonly events: number
   readonly ms: number
-  /** Additional time to wait, in milliseconds, to check that nothing else arrives. */
+  /**
+   * Time in milliseconds to wait after the last expected event, to check that no other event
+   * arrives.
+   */
   readonly quiet: number
   readonly source: 'log' | 'webhook'
 }

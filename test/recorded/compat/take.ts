@@ -21,10 +21,13 @@ import type {
 } from './steps.ts'
 import { fill, fillHeaders, fillTarget } from './template.ts'
 
-/** Maximum time to wait for a watch to start. After this time, the next step runs in any case. */
+/**
+ * Maximum time to wait for the headers of a watch. After this time, the next step runs even without
+ * them.
+ */
 const WATCH_START_MAX_MS = 5_000
 /**
- * Time to wait after the headers of a watch have arrived, during which the server registers the
+ * Time to wait after the headers of a watch have arrived. In this time, the server registers the
  * watcher.
  */
 const WATCH_SETTLE_MS = 50
@@ -51,8 +54,8 @@ export type Answer = {
 }
 
 /**
- * Returns the response, or undefined for steps that have no response. If a request gets no
- * response, the status is 0.
+ * Returns the response of a step, or undefined if this kind of step has no response. If a request
+ * gets no response, the status is 0.
  */
 export async function take(step: Step, session: Session): Promise<Answer | undefined> {
   try {

@@ -75,7 +75,10 @@ export async function openTarget(
   return { server: url, token, [Symbol.asyncDispose]: () => started.disposeAsync() }
 }
 
-/** Starts Keelson as a release that can be unfinished. */
+/**
+ * Starts Keelson as this Kubernetes release, even if Keelson does not fully implement the release
+ * yet.
+ */
 function startKeelsonOf(release: number, options: ApiServerOptions): Promise<ApiServerProcess> {
   if (release === baseRelease) return startKeelson(options)
   const args = [`--kubernetes=1.${release}`, ...(options.args ?? [])]

@@ -19,7 +19,7 @@ const topics = [
 ] as const
 type Topic = (typeof topics)[number]
 
-/** IDs of scenarios whose differences are intentional (docs/differences.md). */
+/** Matches the IDs of scenarios whose differences are intentional (docs/differences.md). */
 const onPurpose =
   /^(encoding-(list|get)-(large|middle)|crud-paths-method-foo|path-methods-|apply-limits-deep|crud-dryrun-create-node-port|debug-|crd-watch-too-old|everyone-review-blank|crd-values-set-numbers|(protobuf|transform)-watch-error)/
 

@@ -6,7 +6,7 @@ import type { Fields } from '../../../src/api/object.ts'
 import type { RawFlags } from './judge.ts'
 
 export type ConfigCase = {
-  /** Describes the input, such as `authentication/issuer/url-http`. */
+  /** A unique name that describes the case, such as `authentication/issuer/url-http`. */
   readonly id: string
   readonly flags: RawFlags
   /** Content of the file, or null if the file does not exist. */
@@ -19,7 +19,10 @@ export const yamlOf = (fields: Fields): string =>
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
     .join('')
 
-/** Files by the name of the case. In a pair, the second element contains additional flags. */
+/**
+ * Contents of files, by the name of the case. If a case has additional flags, its value is a pair
+ * of the content and these flags.
+ */
 export type FileTable = { readonly [name: string]: string | readonly [string | null, RawFlags] }
 
 export function casesOf(type: string, flags: RawFlags, table: FileTable): ConfigCase[] {

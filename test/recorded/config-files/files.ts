@@ -147,8 +147,8 @@ export class CaseFiles implements Disposable {
   }
 
   /**
-   * Writes the file of a case and returns its flags. `hide` replaces paths in messages with
-   * placeholders.
+   * Writes the file of a case, and returns the flags of the case. The returned function `hide`
+   * replaces the paths in a message by placeholders.
    */
   place({ id, flags, text }: ConfigCase): {
     readonly flags: RawFlags
@@ -177,7 +177,8 @@ export class CaseFiles implements Disposable {
         .replaceAll(this.#dir, '$DIR')
         .replaceAll(this.#root, '$ROOT')
         .replaceAll(/0x[0-9a-f]{9,}/g, '0x$PTR')
-        // Each server has its own help text for --cors-allowed-origins.
+        // Hide the help text for --cors-allowed-origins, because kube-apiserver and Keelson have
+        // different ones.
         .replaceAll(/help: .*?\(:\|\$\)'(?: and '.*?\(:\|\$\)'|\. Default: none\.)/g, 'help: $HELP')
     )
   }

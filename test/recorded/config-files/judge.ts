@@ -27,8 +27,8 @@ export type Verdict = {
 }
 
 /**
- * Returns feature gates, all of which can be set, because the test cases test parsing and
- * validation, not the features of the server.
+ * Returns feature gates that can all be set. Whether the server has a feature is not relevant,
+ * because the cases only test parsing and validation.
  */
 function gatesOf(text: string): Gates {
   const given = new Map(
@@ -40,7 +40,7 @@ function gatesOf(text: string): Gates {
 const valuesOf = (value: string | readonly string[]): readonly string[] =>
   typeof value === 'string' ? [value] : value
 
-/** Returns the flags that the flag table contains. */
+/** Returns those of the given flags that are in the flag table. */
 export function rawOf<Name extends string>(
   flags: RawFlags,
   table: { readonly [name in Name]: unknown },
@@ -95,8 +95,8 @@ export function judge(flags: RawFlags): Verdict {
 }
 
 /**
- * Checks all flags of the server together. If a flag is not supported, reads only the flags that
- * concern configuration files.
+ * Checks all flags of the server together. If one of them is not supported, checks only the flags
+ * that concern configuration files.
  */
 export function judgeServer(
   flags: RawFlags,

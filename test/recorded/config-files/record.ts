@@ -80,7 +80,7 @@ async function verdictOf(one: ConfigCase): Promise<Verdict> {
   const { errors, warnings } = { errors: errorsIn(said.text), warnings: warningsIn(said.text) }
   if (!said.accepted && errors.length === 0)
     throw new Error(`${one.id}: the server exited without an error message:\n${said.text}`)
-  // If a configuration is rejected, deprecation messages are not part of the result.
+  // Deprecation messages are recorded only for configurations that kube-apiserver accepts.
   if (said.accepted)
     return {
       accepted: true,
@@ -127,8 +127,9 @@ function run(flags: RawFlags): Promise<{ readonly accepted: boolean; readonly te
 }
 
 /**
- * Finds the errors in the log. klog quotes the error, or, if it has several lines, writes it
- * without quotes and indented by a tab. Errors of flag parsing are not logged by klog.
+ * Returns the errors of a failed start. In the log, klog quotes an error of one line. It writes an
+ * error of several lines without quotes, indented by a tab. Errors of the flag parser are not in
+ * the log, but follow `Error:`.
  */
 function errorsIn(text: string): string[] {
   const block = /"command failed" err=<\n([\s\S]*?)\n >/.exec(text)?.[1]
@@ -149,7 +150,7 @@ function warningsIn(text: string): string[] {
     .map(([, , said = '']) => said.trimEnd())
 }
 
-/** Finds deprecation messages of the flag parser, which come before any log line. */
+/** Returns the deprecation messages of the flag parser, which it prints before the log begins. */
 function deprecatedIn(text: string): string[] {
   return text.match(/^Flag --\S+ has been deprecated, .*/gm) ?? []
 }

@@ -109,7 +109,10 @@ const values: { readonly [type: string]: Json } = {
   map: { x: 'y' },
 }
 
-/** Yields variants in which one value is replaced. */
+/**
+ * Yields copies of a value, in each of which one inner value is replaced by a value of another
+ * type.
+ */
 function* variantsOf(value: Json, path: string): Generator<readonly [string, Json]> {
   for (const [type, other] of Object.entries(values)) {
     const isSame = typeof value === typeof other && Array.isArray(value) === Array.isArray(other)

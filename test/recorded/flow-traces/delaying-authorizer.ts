@@ -1,14 +1,15 @@
 /**
- * An authorization webhook that allows everything after a fixed time. Requests hold their seats
- * during this time, so they take equally long on both servers, and only the decisions of flow
- * control can differ.
+ * An authorization webhook that allows every request after a fixed time. A request occupies its
+ * seats during this time. All requests therefore take equally long on both servers, and only the
+ * decisions of flow control can differ.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
 /**
- * Duration of an authorization. The additional delays of a busy machine are small in comparison.
+ * Time in ms that each authorization takes. It is long compared with the delays that a busy machine
+ * adds.
  */
 export const SERVICE_MS = 250
 

@@ -5,13 +5,13 @@
 import type { Outcome } from './send.ts'
 
 /**
- * Maximum difference between the two servers: in a priority level's share of the served requests,
- * and in the fraction of a flow's requests that are rejected.
+ * Maximum difference between the two servers. It applies to each priority level's share of the
+ * served requests, and to the fraction of each flow's requests that are rejected.
  */
 export const DIFFERENCE_MAX = 0.1
 /**
- * Minimum number of requests of a flow. The results of flows with fewer requests are not
- * significant.
+ * Minimum number of requests of a flow. Flows with fewer requests are not compared, because their
+ * results depend on chance.
  */
 const REQUESTS_MIN = 30
 
@@ -23,7 +23,8 @@ const keelson = 'Keelson'
 const reference = 'reference'
 
 /**
- * Compares the outcomes. For each server, `levels` maps the UIDs of priority levels to their names.
+ * Compares the outcomes on the two servers. `levels` maps the UIDs of each server's priority levels
+ * to their names.
  */
 export function judge(
   ours: readonly Outcome[],
@@ -69,8 +70,8 @@ export function judge(
   }
   for (const first of ratios) {
     for (const second of ratios) {
-      // If kube-apiserver rejects the requests of one user clearly more often than those of another
-      // user, Keelson must not do the opposite.
+      // If kube-apiserver rejects a clearly larger part of one user's requests than of another
+      // user's, Keelson must not reject a smaller part.
       if (first.other - second.other > DIFFERENCE_MAX && first.one < second.one) {
         faults.push(
           `${first.user} is refused more often than ${second.user} by the ${reference}, but less often by ${keelson}`,
@@ -82,8 +83,8 @@ export function judge(
 }
 
 /**
- * Returns the group of a user. Users with the same behavior count as one flow, because a single
- * user has too few requests.
+ * Returns the flow to which a user belongs. Users with the same behavior form one flow, because a
+ * single user sends too few requests.
  */
 const groupOf = ({ arrival }: Outcome): string => arrival.user.replace(/-\d+$/, '-*')
 
@@ -95,8 +96,8 @@ function countBy(
 ): Map<string, RequestCounts> {
   const counts = new Map<string, RequestCounts>()
   for (const outcome of outcomes) {
-    // Responses with other status codes are not related to flow control. Most of them occur after
-    // the machine was paused.
+    // Skip responses with other status codes, which are not related to flow control. Most of them
+    // occur when the machine was paused.
     if (![200, 201, 404, 429].includes(outcome.status)) continue
     const key = keyOf(outcome)
     const counted = counts.get(key) ?? { served: 0, refused: 0 }

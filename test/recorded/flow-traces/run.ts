@@ -25,9 +25,9 @@ const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, seed: { type: 'string', default: '1' } },
 })
 
-/** Number of seats. It is so low that a small load uses all of them. */
+/** Number of seats of the server. It is so low that a small load occupies all seats. */
 const seats = ['--max-requests-inflight=20', '--max-mutating-requests-inflight=10']
-/** Request timeout. Requests wait in queues for at most a quarter of it. */
+/** Timeout of requests. A request waits in a queue for at most a quarter of this time. */
 const timeout = '--request-timeout=4s'
 /** Number of objects. A list of all of them takes five seats. */
 const OBJECTS = 500
@@ -57,13 +57,13 @@ async function start(
   launch: (options: ApiServerOptions) => Promise<ApiServerProcess>,
 ): Promise<Server> {
   const etcd = parts.use(await startEtcd())
-  // Omit the usual modes, because values of a repeated flag are combined, and RBAC would allow some
-  // requests without calling the authorizer.
+  // Leave out the authorization modes of other tests. Repeated values of this flag are combined,
+  // and RBAC would allow some requests without calling the webhook.
   const omit = ['authorization-mode']
   const options = { etcdUrl: etcd.clientUrl, args: [...seats, timeout], omit, prepare }
   {
-    // Create the objects first, because kube-apiserver counts objects when it starts, and then once
-    // a minute.
+    // Create the objects before the measured server starts. kube-apiserver counts objects when it
+    // starts, but after that only once a minute.
     await using seeding = await launch(options)
     await seed(seeding)
   }
@@ -107,13 +107,13 @@ async function levelNames(sender: Sender): Promise<ReadonlyMap<string, string>> 
 }
 
 /**
- * Waits until seats have just been redistributed among the priority levels. The number of seats
- * that a trace borrows depends on the time between the last redistribution and the start of the
- * trace.
+ * Waits until the server has just redistributed seats among the priority levels. Otherwise the
+ * traces would start at different times of this period, and the levels would borrow different
+ * numbers of seats.
  */
 async function divided({ sender }: Server): Promise<void> {
-  // The server updates the metric of the average demand at each redistribution. The requests of
-  // this loop change the demand, so the metric changes each time.
+  // Each redistribution updates this metric, which is the average demand. The value changes each
+  // time, because the requests of this loop change the demand.
   const shown = async (): Promise<string> => {
     const { text } = await call(sender, '/metrics')
     return (

@@ -92,7 +92,7 @@ for (const { name, arrivals } of createTraces(Number(values.seed)).filter((one) 
   one.name.includes(values.only),
 )) {
   counts.clear()
-  // Begin just after the seats were redistributed among priority levels.
+  // Start just after the server has redistributed seats among the priority levels.
   await pass(10_000 - (time.monotonicMs() % 10_000) + 1)
   const startMs = time.monotonicMs()
   for (const arrival of arrivals) {

@@ -41,15 +41,18 @@ export const users: ReadonlyMap<string, readonly string[]> = new Map([
   ],
 ])
 
-/** Duration of a trace: a little longer than one period of lending and borrowing. */
+/**
+ * Duration of a trace in ms. It is a little longer than the period after which seats are
+ * redistributed among priority levels.
+ */
 export const TRACE_MS = 12_000
 
 const maps = '/api/v1/namespaces/default/configmaps'
 const get = { method: 'GET', path: `${maps}/one` } as const
 const list = { method: 'GET', path: maps } as const
 /**
- * A watch on a resource without objects. A watch holds its seat until all existing objects are
- * sent, so with objects the duration would depend on how fast the client reads.
+ * A watch on a namespace without objects. A watch occupies its seat until it has sent all existing
+ * objects. If there were objects, this would depend on how fast the client reads.
  */
 const watch = {
   method: 'GET',
@@ -61,7 +64,7 @@ const lease = (name: string, namespace = 'kube-node-lease') =>
     method: 'GET',
     path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`,
   }) as const
-/** A dry-run create, because the time that etcd takes is not related to flow control. */
+/** A create. It is a dry run, so that its duration does not depend on etcd. */
 const create = {
   method: 'POST',
   path: `${maps}?dryRun=All`,
@@ -69,8 +72,8 @@ const create = {
 } as const
 
 /**
- * Factor by which the rates below are reduced. The rates fill the priority levels if requests take
- * 100 ms, but requests take two and a half times as long.
+ * Factor for the rates below. With these rates, requests of 100 ms would occupy all seats. Here
+ * requests take two and a half times as long, so they are sent at a lower rate.
  */
 const RATE = 0.4
 

@@ -1,9 +1,9 @@
 import { isRecord, type Json } from '../compat/json.ts'
 
 /**
- * Returns a document with sorted fields and without descriptions, which are texts of
- * kube-apiserver. A schema property that is named `description` is retained, because its value is
- * not a string.
+ * Returns a document with sorted fields, and without the descriptions of kube-apiserver.
+ * Descriptions are strings. A schema property with the name `description` is an object, and is
+ * therefore kept.
  */
 export function undescribed(value: Json): Json {
   if (Array.isArray(value)) return value.map(undescribed)

@@ -18,7 +18,8 @@ import {
 export function exportedNames(root: string, path: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-exports-'))
   try {
-    // A TypeScript project with only this module loads faster than the whole repository.
+    // Use a TypeScript project that contains only this module. It loads faster than the whole
+    // repository.
     const config = join(folder, 'tsconfig.json')
     writeFileSync(
       config,

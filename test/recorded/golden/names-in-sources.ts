@@ -1,4 +1,4 @@
-/** Finds names on which users depend in the text of the source files. */
+/** Searches the source files for names that users depend on. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,16 +10,16 @@ export function logKeys(root: string): string[] {
 /** Returns API groups, versions, labels and annotations of Kubernetes and of Keelson. */
 export function apiStrings(root: string): string[] {
   const name = /(?:[a-z0-9-]+\.)*(?:k8s|kubernetes|keelson)\.(?:io|dev)(?:\/[\w.:{}$-]*)*/
-  // Excludes the names of Kubernetes source files, which occur in Kubernetes messages.
+  // Leave out names of Kubernetes' source files, which occur in messages of Kubernetes.
   return stringsOf(root, name).filter((text) => !/\.go:\d+$/.test(text))
 }
 
 /**
- * Returns words that contain the name Keelson: paths, files, leases and field managers. Metrics are
- * omitted.
+ * Returns the strings that contain the name Keelson, such as names of files, leases and field
+ * managers. Names of metrics are left out.
  */
 export function ownStrings(root: string): string[] {
-  // The key keelson_import marks an incomplete import in etcd.
+  // Keep `keelson_import`, which is not a metric. This key marks an incomplete import in etcd.
   return stringsOf(root, /[^\s'"`]*keelson[^\s'"`]*/i).filter(
     (text) => !text.startsWith('keelson_') || text === 'keelson_import',
   )
@@ -48,8 +48,8 @@ function sources(root: string, folder = 'src'): string[] {
 }
 
 /**
- * Returns the string literals whose whole content matches `content`, without those in imports and
- * comments.
+ * Returns the string literals whose whole content matches `content`. String literals in imports and
+ * comments are ignored.
  */
 function stringsOf(root: string, content: RegExp): string[] {
   const texts = sources(root).map((text) =>

@@ -42,8 +42,8 @@ export function pack(values: Values): string {
 }
 
 /**
- * Counts the occurrences of each value that is long enough to be a part. Values inside a value that
- * was already counted are not counted again.
+ * Counts how often each value occurs. Values that are too short to be a part are ignored. A value
+ * inside another one is counted only at the first occurrence of the outer value.
  */
 function count(value: Json, counts: Map<string, number>): void {
   if (typeof value !== 'object' || value === null) return

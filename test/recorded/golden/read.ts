@@ -13,12 +13,15 @@ export type StoredRow = {
   readonly key: string
   /** Whether the version is served by default. */
   readonly isDefault: boolean
-  /** Stored bytes, in protobuf (as base64) and JSON. Custom resources have no protobuf. */
+  /**
+   * The object as it is stored in etcd, in protobuf (as base64) and in JSON. Custom resources are
+   * never stored in protobuf.
+   */
   readonly protobuf?: string
   readonly json: string
   /**
-   * Revision of the object that is stored as `protobuf` (or as `json` if there is no protobuf).
-   * `object` is the response to GET, and `sha256` is the SHA-256 of the response in protobuf.
+   * Revision at which `protobuf` was stored, or `json` if there is no `protobuf`. `object` is the
+   * response to GET in JSON. `sha256` is the SHA-256 of the response to GET in protobuf.
    */
   readonly revision: number
   readonly object: JsonObject
@@ -36,7 +39,7 @@ export function readStored(): readonly StoredRow[] {
   )
 }
 
-/** Reads the filled objects. Their ids have the form `storage.k8s.io/v1 CSINode`. */
+/** Reads the objects with every field set. Their IDs have the form `storage.k8s.io/v1 CSINode`. */
 export function readFilled(): readonly FilledObject[] {
   const rows = unpack(readText('filled.json'))
   return [...rows].map(([id, row]) => {
@@ -51,9 +54,9 @@ export function readKeys(): Readonly<Record<string, readonly string[]>> {
 }
 
 /**
- * Reads discovery and OpenAPI documents by path, without descriptions. `default` selects those of a
- * server with default flags. `all` selects those that are added or changed when every API version
- * is enabled.
+ * Reads discovery and OpenAPI documents by path, without descriptions. `default` selects the
+ * documents of a server with default flags. `all` selects only the documents that are added or
+ * changed if every API version is enabled.
  */
 export function readDocuments(served: 'default' | 'all'): ReadonlyMap<string, Json> {
   const documents = [...unpack(readText('documents.json'))]

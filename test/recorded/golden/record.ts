@@ -24,8 +24,8 @@ import type { StoredRow } from './read.ts'
 const set: ObjectSet = { name: 'golden', number: 21 }
 
 /**
- * Flags for the versions that are off by default. kube-apiserver serves these versions only with
- * these feature gates.
+ * Flags that enable the versions that are off by default. kube-apiserver also needs these feature
+ * gates to serve them.
  */
 const allVersions = [
   '--runtime-config=api/all=true',
@@ -83,8 +83,8 @@ export async function record(served: 'default' | 'all'): Promise<GoldenRecording
           protobuf: isProtobuf(value) ? value.toString('base64') : undefined,
           ...answer,
         }
-        // If an object is stored in another encoding, a write stores it again, even if the object
-        // is unchanged.
+        // Write the object again without a change. The server now stores it, because it uses
+        // another encoding than before.
         const put = await client.request({
           method: 'PUT',
           path: answer.get,
@@ -162,7 +162,10 @@ async function readAnswers(client: Client, path: string): Promise<Answers> {
   return { get: path, text, object, sha256, revision: Number(metadata['resourceVersion']) }
 }
 
-/** Finds the key of an object by its revision, which only one key has. */
+/**
+ * Returns the key of an object and its stored bytes. Finds them by the revision of the object,
+ * which no other key has.
+ */
 function keyOf(pairs: readonly Pair[], { revision, get }: Answers): Pair {
   const found = pairs.find((pair) => pair.revision === revision)
   if (found === undefined) throw new Error(`no key has revision ${revision} of ${get}`)

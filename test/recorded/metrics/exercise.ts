@@ -186,8 +186,8 @@ export function countedOf(text: string): string[] {
     'apiserver_request_body_size_bytes_count',
   ]
   /**
-   * Metrics of the address and port allocators. The first allocated address is that of the Service
-   * kubernetes.
+   * Matches metrics of the allocators of Service IPs and node ports. The first IP is allocated to
+   * the Service `kubernetes`.
    */
   const ofPools =
     /^kube_apiserver_(?:clusterip|nodeport)_allocator_(?:allocation_total|allocated_ports|available_ports)$/

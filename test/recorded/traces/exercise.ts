@@ -21,12 +21,12 @@ export type SpanShape = {
   readonly below: readonly SpanShape[]
 }
 
-/** Spans of each request, by name of the request. */
+/** The spans of each request. The key is the name of the request. */
 export type Traced = { readonly [request: string]: readonly SpanShape[] }
 
 /**
- * Creates a tracing configuration with which only requests with a trace header are sampled. Returns
- * the flag for the configuration file. The file is deleted on disposal.
+ * Writes a tracing configuration and returns the flag for it. Only requests with a trace header are
+ * traced. The file is deleted when the returned value is disposed of.
  */
 export function tracingFlag(endpoint: string): { readonly flag: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-tracing-'))

@@ -27,8 +27,8 @@ const checks = (rules: readonly Fields[], ...expressions: readonly string[]): Ca
   validations: expressions.map((expression) => ({ expression })),
 })
 /**
- * Returns an expression that compiles if types are ignored, so that type errors are the only
- * possible warnings.
+ * Returns an expression that is valid as long as types are ignored. All warnings about it are
+ * therefore type errors.
  */
 const holds = (field: string): string => `${field} == dyn(1)`
 

@@ -34,18 +34,18 @@ bob-token,bob,bob-uid
 
 export type ApiServerOptions = {
   readonly etcdUrl: string
-  /** Flags in addition to those of the recordings. A later flag overrides an earlier one. */
+  /** Additional flags. They follow the flags of the recordings, and therefore override them. */
   readonly args?: readonly string[]
   /** Names of default flags that are left out. */
   readonly omit?: readonly string[]
   /**
-   * Called before the server starts, to write files to its folder. Returns flags that name these
-   * files.
+   * Called before the server starts. Writes files to the folder of the server, and returns the
+   * flags that name them.
    */
   readonly prepare?: (dir: string) => Promise<readonly string[]>
   /**
-   * Name under which the program runs, if its file has another name. kube-apiserver uses it as the
-   * manager of the fields that it writes.
+   * Name of the process, if it differs from that of the file. kube-apiserver uses this name as the
+   * field manager of its own writes.
    */
   readonly argv0?: string
   /** Environment variables in addition to those of this process. */
@@ -83,7 +83,7 @@ export class ApiServerProcess implements AsyncDisposable {
     return readFileSync(join(this.dir, 'log'), 'utf8')
   }
 
-  /** Resolves when the process has started. At this time, the server does not respond yet. */
+  /** Resolves when the process exists. The server is not ready at this time. */
   async spawned(): Promise<void> {
     if (this.#child.pid !== undefined) return
     const [error]: unknown[] = await once(this.#child, 'error')
@@ -204,8 +204,8 @@ export async function startApiServer(
 }
 
 /**
- * Returns the flag for the store. With KEELSON_STORE=sqlite or memory, the test suites use a store
- * inside the server. Tests that read etcd themselves then find nothing there.
+ * Returns the flag that selects the store. With KEELSON_STORE=sqlite or memory, the test suites run
+ * on a store inside the server instead of etcd. Tests that read from etcd directly then fail.
  */
 function storeFlag(dir: string, etcdUrl: string): string {
   const store = process.env['KEELSON_STORE'] ?? 'etcd'

@@ -1,12 +1,14 @@
 /**
- * Applies a change that a page shows as a diff without line numbers. Lines begin with a space, `-`
- * or `+`, as in a unified diff; a line that begins with `@@` separates parts. The lines without `+`
- * must occur exactly once in the file.
+ * Applies a change that a page of the documentation shows as a diff without line numbers. As in a
+ * unified diff, each line begins with a space, `-` or `+`. Lines that begin with `@@` separate
+ * parts of the change. In each part, the lines that do not begin with `+` must occur exactly once
+ * in the file.
  */
 
 /** Returns the text of a file after the change. Throws if the change does not match the file. */
 export function applyChange(text: string, change: string): string {
-  // The search includes the surrounding line breaks, so that only whole lines are replaced.
+  // Search including the line breaks before and after the lines, so that only whole lines are
+  // found.
   let changed = `\n${text}`
   for (const part of change.split(/^@@.*\n/m).filter((one) => one.trim() !== '')) {
     const lines = part.replace(/\n$/, '').split('\n')
@@ -20,7 +22,7 @@ export function applyChange(text: string, change: string): string {
   return changed.slice(1)
 }
 
-/** Reverts a change. The text must already contain it. */
+/** Reverts a change. The file must already contain the change. */
 export const undoChange = (text: string, change: string): string =>
   applyChange(
     text,
@@ -28,8 +30,8 @@ export const undoChange = (text: string, change: string): string =>
   )
 
 /**
- * Returns the lines that begin with `sign` (`+` or `-`) and the context lines, without their first
- * character.
+ * Returns the lines of a diff that begin with `sign` (`+` or `-`) or with a space. Removes this
+ * first character.
  */
 const linesOf = (lines: readonly string[], sign: '-' | '+'): string =>
   `\n${lines

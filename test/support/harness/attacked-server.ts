@@ -11,14 +11,15 @@ import { measureFootprint } from './leaks.ts'
 
 export type Usage = {
   readonly cpuMs: number
-  /** Live memory after a garbage collection, in the heap and outside of it. */
+  /** Memory that is still used after a garbage collection, in V8's heap and outside of it. */
   readonly liveBytes: number
-  /** Requests that have reached the handler since the server was started. */
+  /** Number of requests that have reached the handler since the server was started. */
   readonly handled: number
   readonly openRequests: number
   readonly openConnections: number
   /**
-   * Log entries about connections that the server closed, as `CODE message`, since the last query.
+   * Log entries about connections that the server closed since the last query. Each has the form
+   * `CODE message`.
    */
   readonly connectionErrors: readonly string[]
 }

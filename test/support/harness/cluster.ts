@@ -62,8 +62,8 @@ export class Cluster implements AsyncDisposable {
 
   /** Waits until each member responds as part of a cluster with a leader. */
   async ready(timeoutMs = 30_000): Promise<void> {
-    // A member's health check is a read that blocks while there is no leader. A check that starts
-    // before an election can block for longer than the election itself, so wait for a leader first.
+    // Wait for a leader first. The health check of a member is a read, which blocks until there is
+    // a leader. If it starts before the election, it can block for longer than the election takes.
     await this.leader(timeoutMs)
     await Promise.all(this.members.map((member) => member.ready(timeoutMs)))
   }

@@ -62,7 +62,8 @@ export class Component implements AsyncDisposable {
     const log = openSync(join(this.#dir, 'log'), 'a')
     const child = spawn(toolPath(this.name), this.#args, {
       stdio: ['ignore', log, log],
-      // The user agent has the name of the program, which is without the release.
+      // Remove the release from the name of the process, because the component uses this name in
+      // its user agent.
       argv0: this.name.replace(/-1\.\d+$/, ''),
       env: this.#env,
     })

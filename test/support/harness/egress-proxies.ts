@@ -117,17 +117,21 @@ const [DIAL_REQ, DIAL_RSP, CLOSE_REQ, CLOSE_RSP, DATA, DIAL_CLS] = [0, 1, 2, 3, 
 
 export type GrpcProxyOptions = {
   readonly path: string
-  /** Error in the response to every dial. With `silence`, the proxy does not respond. */
+  /**
+   * Error in the response to every request for a connection. If it is `silence`, the proxy does not
+   * respond at all.
+   */
   readonly refusal?: string
   /**
-   * Called before the response to a dial. `bytes` is the number of bytes received on the stream so
-   * far.
+   * Called before the proxy responds to a request for a connection. `bytes` is the number of bytes
+   * that it has received on this stream.
    */
   readonly onDialed?: (stream: ServerHttp2Stream, bytes: number) => void
 }
 
 /**
- * A proxy that also has `packets`, the types of all packets that it has received over all tunnels.
+ * A proxy for konnectivity's protocol. `packets` contains the types of all packets that it has
+ * received.
  */
 export type GrpcProxyServer = EgressProxyServer & { readonly packets: readonly number[] }
 
@@ -234,8 +238,8 @@ type DialOptions = TunnelOptions & {
 }
 
 /**
- * Connects to the requested address and forwards the data. Returns undefined if the proxy rejects
- * the dial.
+ * Connects to the requested address, and forwards data in both directions. Returns undefined if the
+ * proxy rejects the request.
  */
 function dial(
   stream: ServerHttp2Stream,

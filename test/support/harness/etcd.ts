@@ -28,8 +28,8 @@ export function toolPath(name: string): string {
 export const etcdTool = (): string => process.env['KEELSON_ETCD'] ?? 'etcd'
 
 /**
- * Range of the ports. It is below the range from which the system chooses ports for outgoing
- * connections. Otherwise such a connection could take the port of a member that is down, and the
+ * Range of the ports that are used. The system chooses the ports of outgoing connections from a
+ * higher range. Otherwise such a connection could take the port of a member that is down, and the
  * member could not restart.
  */
 const PORT_MIN = 12_000
@@ -94,7 +94,7 @@ export class EtcdProcess implements AsyncDisposable {
       const answer = await fetch(`${this.clientUrl}/health`, {
         signal: AbortSignal.timeout(1000),
       }).catch(() => undefined)
-      // Another process may have taken the port, and may respond instead of this one.
+      // If this process has ended, the response comes from another process that uses the same port.
       if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
       if (answer?.ok === true) return
       if (performance.now() > until) throw new Error(`etcd is not ready: ${this.#tail()}`)
@@ -103,9 +103,9 @@ export class EtcdProcess implements AsyncDisposable {
   }
 
   /**
-   * Resolves when this process responds. The response must contain the name of this process's
-   * folder, because another etcd could have taken the client port while this process is about to
-   * exit.
+   * Resolves when this process responds to requests from other members. The response must contain
+   * the name of this process's folder. Another etcd could respond instead, if it uses the client
+   * port and this process is about to exit.
    */
   async answersAsPeer(peerUrl: string): Promise<void> {
     for (;;) {
@@ -120,8 +120,8 @@ export class EtcdProcess implements AsyncDisposable {
   }
 
   /**
-   * Returns when all threads of the process are stopped. On a busy machine, a running thread could
-   * still respond to a later call.
+   * Pauses the process. Returns when all of its threads are stopped, because on a busy machine, a
+   * thread could otherwise still respond to a later call.
    */
   pause(): void {
     process.kill(this.pid, 'SIGSTOP')
@@ -214,8 +214,8 @@ async function createEtcd({
 const STOP_POLL_MS = 1
 
 /**
- * Whether all threads are stopped. The state of a thread is the first field after the name, which
- * is in parentheses.
+ * Whether all threads of a process are stopped. In a `stat` file, the state of a thread follows its
+ * name, which is in parentheses.
  */
 const isStopped = (pid: number): boolean =>
   readdirSync(`/proc/${pid}/task`).every((thread) =>

@@ -7,7 +7,10 @@ import { bytesField, createGrpcService, varint } from './grpc-service.ts'
 const numberField = (field: number, value: number): Buffer =>
   Buffer.from([field * 8, ...varint(value)])
 
-/** Skips the length of the claims, which takes one to three bytes. */
+/**
+ * Returns the claims in a protobuf message. Skips the length before them, which takes one to three
+ * bytes.
+ */
 function readClaims(message: Buffer): string {
   let at = 1
   while ((message[at++] ?? 0) >= 128);
@@ -22,7 +25,7 @@ export class ExternalSignerServer implements AsyncDisposable {
   secondsMax = 7200
   /** The method names of all calls so far. */
   readonly calls: string[] = []
-  /** Additional header fields of signed tokens. */
+  /** Fields that are added to the headers of signed tokens. */
   extraHeader: object = {}
   #keys: readonly Key[] = []
   #server: Http2Server | undefined

@@ -84,7 +84,10 @@ export async function readHistory(
   return changes.filter((change) => change.revision <= to)
 }
 
-/** Writes a key unconditionally, to fill a disk. Do not use it for keys that a model tracks. */
+/**
+ * Writes a key without a condition, to fill the disk. Must not be used for keys whose values a test
+ * checks.
+ */
 export async function put(
   url: string,
   { key, value }: { key: string; value: string },

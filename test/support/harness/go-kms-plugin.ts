@@ -42,14 +42,17 @@ export class GoKmsPlugin implements AsyncDisposable {
     await gone
   }
 
-  /** Makes the plugin encrypt with this key from now on. */
+  /**
+   * Makes the plugin encrypt with this key. Values that were encrypted with another key can still
+   * be decrypted.
+   */
   useKey(id: string): void {
     writeFileSync(join(this.#folder, 'key-id'), id)
   }
 
   /**
-   * Sets the error of a method: the number of a gRPC code and a message. With undefined, calls
-   * succeed.
+   * Makes all calls of a method fail. `fault` consists of the number of a gRPC code and a message.
+   * If it is undefined, calls of the method succeed again.
    */
   fail(method: 'Status' | 'Encrypt' | 'Decrypt', fault: string | undefined): void {
     const path = join(this.#folder, `fault-${method}`)

@@ -1,6 +1,7 @@
 /**
- * The example of deploy/ha on one machine, for tests: three hosts with a replica and an etcd member
- * each. The hosts are loopback addresses, and the programs run with the commands of the unit files.
+ * Runs the example of deploy/ha on one machine, for tests. The example consists of three hosts,
+ * each with a replica and an etcd member. Here, the hosts are loopback addresses. The programs run
+ * with the commands of the unit files.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -18,9 +19,9 @@ import { until } from './until.ts'
 
 const deploy = join(import.meta.dirname, '..', '..', '..', 'deploy')
 const read = (name: string): string => readFileSync(join(deploy, 'ha', name), 'utf8')
-/** Maximum time until a program is ready. It allows for a machine that runs many tests. */
+/** Maximum time until a program is ready, even on a machine that runs many tests. */
 export const READY_MS_MAX = 300_000
-/** Requests that get no response in this time are sent again. */
+/** Time after which a request without a response is sent again. */
 const REQUEST_MS_MAX = 20_000
 const LOG_LENGTH_MAX = 4000
 export const hosts = ['a', 'b', 'c'] as const
@@ -34,7 +35,9 @@ export class Installation implements AsyncDisposable {
   readonly #children = new Map<string, ChildProcess>()
   /** The last part of each program's standard error, by the name of the program. */
   readonly #logs = new Map<string, string>()
-  /** The first three parts of the addresses, which are 192.0.2 in the files. */
+  /**
+   * The first three numbers of the hosts' addresses. They replace 192.0.2, which the files contain.
+   */
   readonly #net = `127.${1 + Math.floor(Math.random() * 250)}.${Math.floor(Math.random() * 250)}`
   #ports: ReadonlyMap<number, number> = new Map()
 
@@ -95,7 +98,7 @@ export class Installation implements AsyncDisposable {
     })
   }
 
-  /** Replaces the addresses, ports and folders of a file by those of this test. */
+  /** Replaces the addresses, ports and folders in the text of a file by those of this test. */
   #place(text: string): string {
     return [...this.#ports]
       .reduce(
@@ -165,7 +168,10 @@ export class Installation implements AsyncDisposable {
     })
   }
 
-  /** Waits until a condition holds. If it never does, the error contains the program's log. */
+  /**
+   * Waits until a condition holds. If the timeout expires first, the error contains the log of the
+   * program.
+   */
   async until(name: string, what: string, holds: () => Promise<boolean>): Promise<void> {
     try {
       await until(holds, `${name} ${what}`, READY_MS_MAX)

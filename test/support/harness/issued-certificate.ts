@@ -31,13 +31,16 @@ export type Subject = {
 
 export type IssueOptions = Subject & {
   /**
-   * Extended key usages. With an empty list, the extension is omitted. If absent, the usage is
-   * client.
+   * Extended key usages. The default is client authentication. If the list is empty, the
+   * certificate does not have this extension.
    */
   readonly usage?: readonly ('client' | 'server')[]
   /** DNS names and IPv4 addresses. */
   readonly hosts?: readonly string[]
-  /** Validity period in seconds from now. If absent, from an hour ago until a day from now. */
+  /**
+   * Validity period: its beginning and its end, in seconds from now. By default, it begins an hour
+   * ago and ends in a day.
+   */
   readonly beginsIn?: number
   readonly endsIn?: number
 }

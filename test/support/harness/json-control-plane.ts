@@ -27,7 +27,11 @@ export type JsonControlPlaneOptions = {
   readonly now: () => string
 }
 
-/** Returns the result of the write for the current object. A status code rejects the write. */
+/**
+ * Decides about a write of the current object. The returned value is the new object, or states that
+ * the object is deleted or stays unchanged. A number is the status code with which the write is
+ * rejected.
+ */
 type Decide = (object: KubeObject) => KubeObject | 'delete' | 'unchanged' | number
 
 export class JsonControlPlane {
@@ -50,8 +54,8 @@ export class JsonControlPlane {
   }
 
   /**
-   * Creates an object, if `parents` allow it as in request/parents.ts. Rejects with a StorageError
-   * on failure.
+   * Creates an object, unless `parents` does not allow this (see request/parents.ts). If the create
+   * fails, rejects with a StorageError.
    */
   async create(
     resource: Resource,
@@ -77,7 +81,7 @@ export class JsonControlPlane {
     const place = this.#placeIn(path)
     const bytes = await body()
     const sent = bytes.length === 0 ? {} : fieldsOf(parseJson(bytes))
-    // Events are accepted but not stored.
+    // The only objects that controllers create are Events. Accept them without storing them.
     if (method === 'POST') return answer(201)
     if (place === undefined) return answer(404)
     if (method === 'GET') return this.#get(place)
@@ -178,8 +182,8 @@ function put(object: KubeObject, sent: Fields): ReturnType<Decide> {
 }
 
 /**
- * Removes an object that is being deleted when it has no finalizers left. For a namespace, this
- * includes the finalizers in its spec.
+ * Removes an object that is being deleted and has no finalizers left. The finalizers in the spec of
+ * a namespace also count.
  */
 function released(object: KubeObject): KubeObject | 'delete' {
   const { deletionTimestamp, finalizers = [] } = object.metadata

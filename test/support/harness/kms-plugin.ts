@@ -142,7 +142,7 @@ export class KmsPluginServer implements AsyncDisposable {
 }
 
 /**
- * Parses the fields of a request, all of which are length-delimited. For a repeated field, only the
+ * Parses the fields of a request, which are all strings or bytes. If a field is repeated, only its
  * last value is returned.
  */
 function fieldsOf(message: Buffer): Map<number, Buffer> {

@@ -114,7 +114,10 @@ export async function kubectlFor(
   return kubectl
 }
 
-/** The server's own certificate is used as the authority, so that clients verify its host names. */
+/**
+ * Use the server's own certificate as the CA of the kubeconfig, so that kubectl verifies the host
+ * name.
+ */
 export function kubeconfig(
   server: ApiServerProcess,
   token = server.token,

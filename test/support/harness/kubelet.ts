@@ -11,7 +11,7 @@ import { createSelfSigned } from '../../../src/lib/x509/certificates.ts'
 
 export type Kubelet = AsyncDisposable & {
   readonly port: number
-  /** The received requests, as `GET /path?query`. */
+  /** The received requests, each in the form `GET /path?query`. */
   readonly asked: readonly string[]
   /** The headers of the received upgrade requests. */
   readonly upgrades: readonly IncomingHttpHeaders[]
@@ -20,12 +20,12 @@ export type Kubelet = AsyncDisposable & {
 /** GUID that a WebSocket server appends to the client's key (RFC 6455, section 4.2.2). */
 const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Delay of late responses. It is longer than the request timeout of the test server. */
+/** Delay of the responses at `/late`. It is longer than the request timeout of the test server. */
 const LATE_MS = 2_000
 
 /**
- * Responds with the length of the body, one digit at a time, so that the response arrives in
- * chunks.
+ * Responds with the number of bytes in the body. Sends each digit separately, so that the response
+ * arrives in several chunks.
  */
 function count(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0
@@ -37,8 +37,8 @@ function count(request: IncomingMessage, response: ServerResponse): void {
 }
 
 /**
- * Whether a request is upgraded. `/refused` is handled as an ordinary request on a persistent
- * connection.
+ * Whether a request is treated as an upgrade. Upgrade requests for `/refused` are treated as
+ * ordinary requests on a persistent connection.
  */
 const shouldUpgradeCallback = ({ url }: IncomingMessage): boolean => url !== '/refused'
 
@@ -56,8 +56,8 @@ export async function startKubelet(): Promise<Kubelet> {
         return void response.end('first line\nsecond line\n')
       if (pathname === '/count') return count(request, response)
       if (pathname === '/late') return void setTimeout(() => response.end('late'), LATE_MS)
-      // Do not read the body, so that a client can send only as much as the buffers between them
-      // can hold.
+      // Do not read the body. A client can then send only as much data as fits into the buffers
+      // between the client and this kubelet.
       if (pathname === '/deaf') return
       if (pathname === '/moved')
         return void response.writeHead(302, { location: '/there?a=b' }).end()

@@ -10,15 +10,17 @@ import { runInNewContext } from 'node:vm'
 
 export type Footprint = {
   readonly handles: ReadonlyMap<string, number>
-  /** Number of file descriptors by target: a path, or the type of the resource. */
+  /**
+   * Number of open file descriptors. The key is the path of the file, or the type of the resource.
+   */
   readonly descriptors: ReadonlyMap<string, number>
-  /** Memory that JavaScript uses, inside the heap and outside of it (buffers). */
+  /** Memory that JavaScript objects and buffers use. */
   readonly memoryBytes: number
 }
 
 /**
- * Types of resources whose number varies, including the timer of this check. For them, only a
- * growing number is a leak.
+ * Types of resources that come and go all the time. One of them is the timer of this check. They
+ * are leaks only if their number grows.
  */
 const TRANSIENT = new Set(['Immediate', 'TickObject', 'FSReqPromise', 'FSReqCallback', 'CloseReq'])
 
@@ -80,10 +82,13 @@ function collectGarbage(): void {
   collect()
 }
 
-/** Target of a file descriptor that Node keeps open for child processes. */
+/** Path of a file that Node keeps open for child processes. Its file descriptors are ignored. */
 const NOWHERE = '/dev/null'
 
-/** Returns an empty list on systems without /proc, where only handles are compared. */
+/**
+ * Lists the open file descriptors. On systems without /proc, the list is empty, and only handles
+ * are compared.
+ */
 function listDescriptors(): string[] {
   const folder = '/proc/self/fd'
   if (!existsSync(folder)) return []

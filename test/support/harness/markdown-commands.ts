@@ -24,7 +24,7 @@ export type Block =
       readonly mustFail: boolean
     }
   | {
-      /** Whether `text` is a whole file, or a change of a file, as a diff for `applyChange`. */
+      /** The content of a file. If the block is a change, a diff in the format of `applyChange`. */
       readonly kind: 'file' | 'change'
       readonly name: string
       readonly text: string
@@ -32,8 +32,8 @@ export type Block =
     }
 
 /**
- * Returns the blocks to run. Leaves out blocks that are only shown (YAML without a file name,
- * output without commands).
+ * Returns the blocks to run. Blocks that are only shown are left out, such as YAML without a file
+ * name, or output that does not follow commands.
  */
 export function readBlocks(markdown: string): readonly Block[] {
   const blocks: Block[] = []
@@ -55,8 +55,8 @@ export function readBlocks(markdown: string): readonly Block[] {
 }
 
 /**
- * Returns the blocks marked `bash`, which need more than a reader's own machine.
- * docs-commands.test.ts does not run them; other tests do. A block in a list is indented.
+ * Returns the blocks marked `bash`. They need more than the machine of a reader, so
+ * docs-commands.test.ts does not run them, but other tests do. A block inside a list is indented.
  */
 export const bashBlocks = (markdown: string): string[] =>
   [...markdown.matchAll(/^( *)```bash\n(.*?)^\1```$/gms)].map(([, indent = '', text = '']) =>
@@ -73,11 +73,14 @@ export function bashBlock(markdown: string, contained: string): string {
 export type Session = {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
-  /** Port that replaces 6443, so that concurrent sessions do not collide. */
+  /** Port that replaces 6443 in the commands, so that concurrent tests do not use the same port. */
   readonly port: number
   /** Ports that replace those of etcd: 2379 for clients, and 2380 for other members. */
   readonly etcdPorts?: readonly [client: number, peer: number]
-  /** Returns the reason why blocks with a requirement cannot run here, or undefined if they can. */
+  /**
+   * Returns the reason why blocks that need `need` cannot run here. Returns undefined if they can
+   * run.
+   */
   readonly lacks: (need: string) => string | undefined
   readonly onSkipped: (need: string, why: string) => void
 }
@@ -111,24 +114,24 @@ async function writeNested(path: string, text: string): Promise<void> {
 }
 
 /**
- * Matches a command that runs a server until it is interrupted. The page contains `# Ctrl-C` where
- * the reader stops the server.
+ * Matches a command that starts a server, which then runs until it is interrupted. The page
+ * contains `# Ctrl-C` where the reader interrupts it.
  */
 const serves = /^(?:npx )?(?:bin\/)?keelson (?:dev|serve)\b(?!.*(?:--help|\|))/
-/** Matches a command that runs etcd, which is stopped at the end of the page. */
+/** Matches a command that starts etcd. This etcd is stopped at the end of the page. */
 const runsEtcd = /^etcd --/
 const interrupts = /^# Ctrl-C\b/
 /**
- * Matches `keelson stop`, which stops the server gracefully. An additional signal would stop it
- * immediately.
+ * Matches `keelson stop`. It stops the server gracefully, so the server must not get another
+ * signal.
  */
 const stops = /^(?:npx )?(?:bin\/)?keelson stop\b/
 /** Matches a variable assignment. Later commands use the value. */
 const assigns = /^(export )?([A-Z_]+)=/
 
 /**
- * Maximum time for a start. It takes a second, or minutes on a machine that is busy with other
- * tests.
+ * Maximum time until a server is ready. It usually takes a second, but minutes on a machine that is
+ * busy with other tests.
  */
 const READY_MS_MAX = 300_000
 const ETCD_PORT = 2379
@@ -171,7 +174,7 @@ class RunningPage implements AsyncDisposable {
         await this.#ended()
       } else {
         const [, exported = '', name] = assigns.exec(line) ?? []
-        // An assignment before a command applies only to that command.
+        // If a command follows on the same line, the assignment applies only to this command.
         if (name === undefined || /^[A-Z_]+=\w* \S/.test(line)) pending.push(line)
         else {
           await flush()
@@ -216,7 +219,7 @@ class RunningPage implements AsyncDisposable {
       if (stream === null) continue
       createInterface(stream).on('line', (line) => {
         lines.push(line)
-        // Runs the `export` command that `keelson dev` prints.
+        // Execute the `export` command that `keelson dev` prints, as a reader would.
         const typed = lines.find((one) => one.startsWith('export KUBECONFIG='))
         const [, port] = /(?:serving at |"url":")https:\/\/\S+?:(\d+)/.exec(lines.join('\n')) ?? []
         if (port === undefined || (typed === undefined && /keelson dev\b/.test(own))) return
@@ -302,7 +305,7 @@ class RunningPage implements AsyncDisposable {
 
 function isReady(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
-  // This request does not verify the certificate.
+  // Do not verify the certificate, because this request only checks whether the server is ready.
   const asked = request(
     { port, path: '/readyz', rejectUnauthorized: false, agent: false },
     (response) => {
@@ -316,8 +319,8 @@ function isReady(port: number): Promise<boolean> {
 }
 
 /**
- * Returns a pattern for a line. It matches any number of spaces, because column widths of tables
- * vary.
+ * Returns a pattern that matches a line with any number of spaces between the words. The widths of
+ * table columns vary.
  */
 function patternOf(line: string): RegExp {
   const parts = line.trim().split(/(\s+|…)/)

@@ -13,7 +13,7 @@ import { createAuthority, issue } from '../../../src/lib/x509/certificates.ts'
 import { freePorts } from './etcd.ts'
 
 const redirectUri = 'https://127.0.0.1/callback'
-/** Maximum number of redirects. A login needs seven. */
+/** Maximum number of redirects during a login. A successful login takes seven. */
 const HOPS_MAX = 15
 
 export type Login = {
@@ -90,7 +90,10 @@ export class OpenIdProvider implements AsyncDisposable {
     return this.stop()
   }
 
-  /** Signs new tokens with a new key. With `keepsOld`, earlier tokens can still be verified. */
+  /**
+   * Generates a new key and signs new tokens with it. With `keepsOld`, the provider still publishes
+   * the old keys, so that earlier tokens remain valid.
+   */
   async rotate({ keepsOld }: { readonly keepsOld: boolean }): Promise<void> {
     const { algorithm = 'RS256', clientId, users, tokenSeconds = 3600 } = this.#options
     const { privateKey } = await generateKeyPair(algorithm, { extractable: true })

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const run = promisify(execFile)
-/** Maximum time for npm, far longer than npm takes on a busy machine. */
+/** Maximum time for an npm command. Even on a busy machine, npm takes far less. */
 const NPM_MS_MAX = 300_000
 
 export type PackedPackage = {
@@ -19,7 +19,10 @@ export type PackedPackage = {
   readonly files: readonly string[]
 }
 
-/** Returns a folder for PATH that contains only Node, npm, and the shell that npm calls. */
+/**
+ * Creates a folder that contains only Node, npm, and the shell that npm needs. Returns its path,
+ * for use as the PATH.
+ */
 export function pathWithNodeAlone(dir: string): string {
   const bin = join(dir, 'bin')
   mkdirSync(bin)
@@ -29,7 +32,10 @@ export function pathWithNodeAlone(dir: string): string {
   return bin
 }
 
-/** Environment variables without network access and without the user's own files. */
+/**
+ * Returns environment variables for npm. With them, npm does not use the network or the user's own
+ * files.
+ */
 export const npmEnvironment = (dir: string, path: string): NodeJS.ProcessEnv => ({
   PATH: path,
   HOME: join(dir, 'home'),

@@ -7,12 +7,14 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket, connect } from 'node:net'
 
-/** Direction of data: 'up' is from the client to etcd, 'down' from etcd to the client. */
+/**
+ * Direction of data. 'up' means from the client to etcd, and 'down' means from etcd to the client.
+ */
 export type Direction = 'up' | 'down'
 
 /**
- * How a connection is closed. 'reset' sends RST, and data in flight is lost. 'finish' sends FIN,
- * and data that was sent still arrives.
+ * How a connection is closed. 'reset' sends RST, and data that has not arrived yet is lost.
+ * 'finish' sends FIN after all data that was sent.
  */
 export type CutManner = 'reset' | 'finish'
 
@@ -60,8 +62,8 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   /**
-   * Keeps existing connections and accepts new ones, but forwards nothing until `heal` is called.
-   * No data is lost.
+   * Stops forwarding data until `heal` is called. Existing connections stay open, and new ones are
+   * accepted. No data is lost.
    */
   stall(): void {
     this.#stalled = true
@@ -73,13 +75,13 @@ export class FaultProxy implements AsyncDisposable {
     this.#delayMs = delayMs
   }
 
-  /** Discards all bytes of one direction. `heal` closes the connections that have lost bytes. */
+  /** Discards all data of one direction. `heal` then closes the connections that have lost data. */
   swallow(direction: Direction): void {
     this.#swallowed = direction
   }
 
   /**
-   * Blocks traffic from and to these members, by their IDs, or all traffic. Use this only for a
+   * Blocks the traffic from and to the members with these IDs, or all traffic. Works only for a
    * proxy in front of a member's peer address.
    */
   block(origins: readonly string[] | 'all'): void {
@@ -87,8 +89,8 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   /**
-   * Forwards this number of further bytes in one direction, then closes the connection that carried
-   * the last byte, usually in the middle of a frame. Applies once.
+   * Forwards only this number of further bytes in one direction. Then closes the connection that
+   * carried the last of them, usually in the middle of a frame. Has this effect only once.
    */
   cutAfter({
     bytes,
@@ -132,8 +134,8 @@ export class FaultProxy implements AsyncDisposable {
     const target = connect({ port: this.#targetPort, host: '127.0.0.1' })
     const link = new Link(client, target, (direction, chunk) => this.#treat(link, direction, chunk))
     this.#links.add(link)
-    // Keep the link until both sides are closed. One side might wait for bytes that were discarded,
-    // and `cut` must still find the link.
+    // Keep the link until both of its sockets are closed. One of them may wait for data that was
+    // discarded. `cut` must still find the link and close this socket.
     for (const [socket, other] of [
       [client, target],
       [target, client],
@@ -218,7 +220,7 @@ class Link {
     this.#ways[direction].pass(chunk, delayMs)
   }
 
-  /** Discards all further data of a direction. */
+  /** Discards all further data of one direction of the link. */
   break(direction: Direction, onLastPassed?: () => void): void {
     this.#ways[direction].break(onLastPassed)
   }
@@ -287,7 +289,8 @@ class Way {
 
   /** Ends the direction when all delayed chunks have been forwarded. */
   finish(end: () => void): void {
-    // If bytes were lost, the receiver must not see a normal end. cut() ends the connection.
+    // If data was lost, the receiver must not see a normal end of the connection. `cut` closes the
+    // connection later.
     if (this.isBroken) return
     this.#onEmpty = end
     if (this.#delayed.length === 0) end()
@@ -327,9 +330,8 @@ class Way {
 }
 
 /**
- * Resets a socket. Node 24 loses the handle of a socket that is reset while its end is pending. In
- * this case `destroy` is sufficient, because closing a socket with unread data also resets the
- * connection.
+ * Closes a socket with RST. Node 24 does not support this while the end of the socket is pending.
+ * In this case, `destroy` is called, which also sends RST if unread data remains.
  */
 function reset(socket: Socket): void {
   if (socket.connecting || socket.writableEnded || socket.writableLength > 0) socket.destroy()
@@ -343,7 +345,8 @@ function portOf(server: Server): number {
 }
 
 /**
- * Ignores the error of a broken connection. The 'close' event that follows closes the other side.
+ * Ignores the error of a broken connection. The event 'close' follows, and its listener closes the
+ * other side.
  */
 function ignoreSocketError(): void {
   return

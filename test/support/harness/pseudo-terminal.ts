@@ -14,8 +14,8 @@ const ROWS = 40
 const READY_MS_MAX = 300_000
 
 /**
- * A Python program that connects its own input and output to the terminal, and exits with the
- * status of the program on the terminal.
+ * A Python program that runs another program on a pseudo-terminal. It connects its own input and
+ * output to this terminal, and exits with the status of the other program.
  */
 const relay = `
 import fcntl, os, pty, select, struct, sys, termios
@@ -86,10 +86,13 @@ export class PseudoTerminal implements AsyncDisposable {
   }
 }
 
-/** Moves the cursor to the start of the line, and clears the line. */
+/** Escape sequence that moves the cursor to the start of the line and clears the line. */
 const CLEAR = '\r\u001b[K'
 
-/** Returns the text that a terminal shows: without the lines that the program cleared. */
+/**
+ * Returns the text that is visible on the terminal. Leaves out the parts of a line that the program
+ * has cleared.
+ */
 export const visibleText = (output: string): string =>
   output
     .split('\r\n')

@@ -51,8 +51,8 @@ export function uint32(value: number): Buffer {
 }
 
 /**
- * Encodes an integer for HPACK (RFC 7541, section 5.1). `first` contains the bits that precede the
- * prefix.
+ * Encodes an integer in HPACK's format (RFC 7541, section 5.1). `prefix` is the largest value of
+ * the prefix, and `first` contains the bits of the first byte that precede the prefix.
  */
 export function integer(value: number, prefix: number, first = 0): Buffer {
   if (value < prefix) return Buffer.from([first | value])
@@ -66,11 +66,11 @@ export function integer(value: number, prefix: number, first = 0): Buffer {
 const text = (value: string): Buffer =>
   Buffer.concat([integer(Buffer.byteLength(value, 'latin1'), 0x7f), Buffer.from(value, 'latin1')])
 
-/** Encodes a header field without indexing and without compression. */
+/** Encodes a header field in HPACK's format, neither compressed nor added to the dynamic table. */
 export const field = (name: string, value: string): Buffer =>
   Buffer.concat([Buffer.from([0]), text(name), text(value)])
 
-/** Encodes a header field that is added to the dynamic table. */
+/** Encodes a header field in HPACK's format, which the server adds to its dynamic table. */
 export const indexedField = (name: string, value: string): Buffer =>
   Buffer.concat([Buffer.from([0x40]), text(name), text(value)])
 

@@ -1,6 +1,6 @@
 /**
- * Starts a kube-apiserver with which Keelson is compared, as for the recordings of
- * test/recorded/compat. No controllers run next to it.
+ * Starts the kube-apiserver with which tests compare Keelson. Its configuration is that of the
+ * recordings in test/recorded/compat. No controllers run in addition to it.
  */
 import { type ApiServerOptions, type ApiServerProcess, startApiServer } from './api-server.ts'
 import { toolPath } from './etcd.ts'
@@ -16,8 +16,8 @@ export const startReference = ({
   })
 
 /**
- * Returns the name of a Kubernetes program for test/support/tools/install. The programs of 1.33
- * have no version in their names.
+ * Returns the name under which test/support/tools/install installs a Kubernetes program of a
+ * release. The names of the 1.33 programs contain no version.
  */
 export const releaseTool = (name: string, release = 33): string =>
   release === 33 ? name : `${name}-1.${release}`

@@ -26,7 +26,9 @@ const json = { 'content-type': 'application/json' }
 
 type Watcher = { readonly waiting: Buffer[]; wake: () => void; isOver: boolean }
 
-/** Returns an alternative response to a request, or undefined for the usual one. */
+/**
+ * Returns a response to a request. If it returns undefined, the server sends its usual response.
+ */
 export type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse> | undefined
 
 export const answering = (status: number, body: string): ApiResponse => ({
@@ -38,7 +40,7 @@ export const answering = (status: number, body: string): ApiResponse => ({
 export class RemoteApiServer {
   readonly objects = new Map<string, KubeObject>()
   readonly asked: string[] = []
-  /** Called before each request; may return an alternative response. */
+  /** Called before each request. It can return a response that replaces the usual one. */
   answer: Answer = () => undefined
   readonly apis: RemoteApis
   readonly #watchers = new Set<Watcher>()

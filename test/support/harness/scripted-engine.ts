@@ -28,9 +28,9 @@ const unexpected = (): Promise<never> =>
 export class ScriptedEngine implements Engine {
   revision = 10
   databaseId = 'first'
-  /** Whether all calls wait, as if the database did not respond. */
+  /** If set, no call gets a response, as if the database did not respond. */
   isHanging = false
-  /** The streams that were opened, in order. */
+  /** All streams that were opened so far, in order. */
   readonly streams: { readonly sink: FeedListener; readonly after: number; isClosed: boolean }[] =
     []
   #values = new Map<Key, VersionedValue>()

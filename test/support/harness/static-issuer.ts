@@ -69,8 +69,8 @@ export class StaticIssuer implements AsyncDisposable {
   }
 
   /**
-   * Signs a token. Unless the claims say otherwise, it is valid for a minute and for the audience
-   * `kubernetes`.
+   * Signs a token. By default, the token is valid for a minute and has the audience `kubernetes`.
+   * The claims can override both.
    */
   sign(
     claims: { readonly [name: string]: unknown },

@@ -1,4 +1,7 @@
-/** Creates a cache item without a cache, in its state before the first read. */
+/**
+ * Creates an item as the cache creates it for a stored object that has not been read yet. No cache
+ * is needed.
+ */
 import { decodeStored, printWire } from '../../../src/objects/codec/object.ts'
 import type { ObjectSchema } from '../../../src/objects/schema/object-schema.ts'
 import { Item, type ItemHome } from '../../../src/storage/cache/item.ts'

@@ -21,7 +21,7 @@ export default async function* reportTests(
   events: AsyncIterable<TestEvent>,
 ): AsyncGenerator<string> {
   for await (const { type, data } of events) {
-    // Node also emits a summary per file, which is ignored.
+    // Ignore the summary of each file, which Node also emits.
     if (type === 'test:summary' && data.file === undefined) yield formatEnd(data.counts)
     if (type !== 'test:pass' && type !== 'test:fail') continue
     const { details, name, file = '' } = data
@@ -32,7 +32,7 @@ export default async function* reportTests(
   }
 }
 
-/** A suite fails if one of its tests fails, but that test has its own line. */
+/** Whether a suite failed only because one of its tests failed. That test has its own line. */
 const isOfOthers = (details: object): boolean =>
   'error' in details &&
   details.error instanceof Error &&

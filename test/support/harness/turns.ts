@@ -1,7 +1,10 @@
 import { Slices } from '../../../src/lib/scheduling/slices.ts'
 import { systemTime, type Time } from '../../../src/lib/time/timers.ts'
 
-/** Returns the number of event loop ticks in which other work can run while `work` runs. */
+/**
+ * Returns the number of ticks of the event loop during `work`. Other work can run in each of these
+ * ticks.
+ */
 export async function turnsDuring(work: () => Promise<void>): Promise<number> {
   let turns = 0
   let isDone = false
@@ -19,8 +22,8 @@ export async function turnsDuring(work: () => Promise<void>): Promise<number> {
 }
 
 /**
- * Returns the longest tick of the event loop while `work` runs, in milliseconds of this thread's
- * CPU time.
+ * Returns the longest tick of the event loop during `work`, in milliseconds of CPU time of this
+ * thread.
  */
 export async function longestTurnMs(work: () => Promise<void>): Promise<number> {
   let longestMs = 0
@@ -43,8 +46,8 @@ export async function longestTurnMs(work: () => Promise<void>): Promise<number> 
 }
 
 /**
- * Like `longestTurnMs`, but returns the lowest of three results, because compilation or garbage
- * collection can affect a run.
+ * Like `longestTurnMs`, but runs `work` three times and returns the lowest result. A single run can
+ * be affected by compilation or garbage collection.
  */
 export async function bestLongestTurnMs(work: () => Promise<void>): Promise<number> {
   let bestMs = Infinity
@@ -53,8 +56,8 @@ export async function bestLongestTurnMs(work: () => Promise<void>): Promise<numb
 }
 
 /**
- * Returns the CPU time of this thread in milliseconds, which other load on the machine does not
- * affect.
+ * Returns the CPU time that `work` takes on this thread, in milliseconds. Unlike elapsed time, it
+ * does not depend on other programs.
  */
 export function cpuMsOf(work: () => void): number {
   const since = process.threadCpuUsage()
@@ -63,10 +66,10 @@ export function cpuMsOf(work: () => void): number {
   return (user + system) / 1000
 }
 
-/** Runs all steps in one tick. */
+/** Runs an operation that can be divided into steps completely in one tick. */
 export { atOnce as allSteps } from '../../../src/lib/scheduling/slices.ts'
 
-/** A simulated event loop that is busy with many long lists. */
+/** A simulated event loop on which 40 long lists are being processed all the time. */
 export class BusyLoop implements AsyncDisposable {
   readonly time: Time
   #nowMs = 0

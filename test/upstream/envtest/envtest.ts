@@ -35,13 +35,13 @@ import { type SuiteToRun, suites, tools } from './suites.ts'
  */
 const SUITE_MS_MAX = 870_000
 /**
- * Number of attempts per suite. Some specs wait for only a second. The specs of pkg/webhook start a
- * server on the port of the previous spec, which may still be closing; this probably causes
- * occasional panics. A suite that fails runs again, and the report shows the number of attempts.
+ * Maximum number of attempts to run a suite. Some specs wait for only a second. Each spec of
+ * pkg/webhook uses the port of the previous spec, whose server may still be closing, which probably
+ * causes occasional panics. The report shows the number of attempts.
  */
 const TRIES_MAX = 3
 const run = promisify(execFile)
-/** Represents all specs of a suite that reports no specs. */
+/** Name that stands for all specs of a suite if the suite reports no specs. */
 const wholeSuite = '(the suite)'
 
 const { values } = parseArgs({
@@ -117,8 +117,8 @@ function failedIn(suite: Suite): number {
 }
 
 /**
- * Returns whether a run on the real binaries is complete enough for a comparison. Some of Go's own
- * tests require a network and always fail.
+ * Whether the results on the real binaries can be used for a comparison. For suites of Go's own
+ * tests, failures are accepted, because some tests require a network and always fail.
  */
 function isClean(ran: Suite, { reports }: SuiteToRun): boolean {
   return reports === 'go' ? !ran.specs.has(wholeSuite) : failedIn(ran) === 0
@@ -142,7 +142,8 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<SuiteRu
   running.child.stdout?.on('data', (text: string) => {
     if (/^=== RUN/m.test(text)) firstMs ||= performance.now() - began
   })
-  // The report lists failures. If a suite has no report, the whole suite has failed.
+  // Ignore the exit code, because the report contains the failures. If a suite writes no report,
+  // the whole suite has failed.
   const { told: reported, failure } = await running.then(
     ({ stdout }) => ({ told: stdout, failure: '' }),
     (error: Error & { stdout?: string }) => ({
@@ -162,7 +163,7 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<SuiteRu
     if (suite.reports === 'go') return { seconds, suite: readGoTests(reported, firstMs / 1000) }
     return { seconds, suite: readReport(JSON.parse(readFileSync(report, 'utf8'))) }
   } catch {
-    // A suite that panics outside of its specs does not write a report.
+    // The suite has written no report, because it panicked outside of its specs.
     const specs = new Map([[wholeSuite, 'panicked']])
     return {
       seconds,
@@ -171,7 +172,10 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<SuiteRu
   }
 }
 
-/** Returns the specs that pass on the real binaries but not on Keelson, without an explanation. */
+/**
+ * Returns the specs that pass on the real binaries but not on Keelson, unless differences.ts
+ * explains them.
+ */
 function compare(name: string, ours: Suite, theirs: Suite | undefined): string[] {
   const explained = new Map(Object.entries(differences[name] ?? {}))
   const odd: string[] = []
@@ -199,8 +203,8 @@ function figures({ seconds, suite, tries }: SuiteRun) {
     tries,
     seconds,
     /**
-     * Seconds until the first spec can start: the time to start the control plane and to run the
-     * suite's own setup.
+     * Time in seconds from the start of the suite until its first spec can start. It includes the
+     * start of the control plane.
      */
     setUpSeconds: suite.setUpSeconds,
   }

@@ -22,7 +22,7 @@ type SpecReport = {
 const NANOSECONDS = 1e9
 const MESSAGE_CHARACTERS_MAX = 600
 
-/** The report is not validated, because a pinned version writes it. */
+/** Reads Ginkgo's report. The report is not validated, because the version of Ginkgo is pinned. */
 export function readReport(
   report: readonly { readonly SpecReports: readonly SpecReport[] | null }[],
 ): Suite {
@@ -39,7 +39,7 @@ export function readReport(
       ...(reported.ContainerHierarchyTexts ?? []),
       reported.LeafNodeText || reported.LeafNodeType,
     ].join(' ')
-    // Some specs of controller-runtime have the same name. The worst result is used.
+    // If several specs have the same name, as in controller-runtime, store the worst result.
     if (specs.get(name) === undefined || specs.get(name) === 'passed')
       specs.set(name, reported.State)
     if (reported.Failure?.Message !== undefined)
@@ -55,8 +55,8 @@ const states: { readonly [word: string]: string } = {
 }
 
 /**
- * Parses the output of `-test.v`, which has a line for each completed test and subtest. Throws if a
- * panic prevented some tests from completing.
+ * Parses the output of `-test.v`, which has a line for each completed test. Throws an error if some
+ * tests were not completed because of a panic.
  */
 export function readGoTests(text: string, setUpSeconds: number): Suite {
   if (!/^(?:PASS|FAIL)$/m.test(text)) throw new Error('the tests did not complete')

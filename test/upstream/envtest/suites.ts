@@ -8,15 +8,19 @@ import { basename, join } from 'node:path'
 
 export type SuiteToRun = {
   readonly name: string
-  /** Name with which `--only` selects several suites. */
+  /** Name of a group of suites. `--only` accepts it to select all suites of the group. */
   readonly group: string
   /** Name of the binary in test/support/tools/install. */
   readonly tool: string
   /**
-   * Whether the results are in Ginkgo's JSON report or in the `-test.v` output of Go's own tests.
+   * Format of the results. It is either Ginkgo's JSON report, or the `-test.v` output of Go's own
+   * tests.
    */
   readonly reports: 'ginkgo' | 'go'
-  /** Tests that cannot pass on any server in this environment, for Go's `-test.skip`. */
+  /**
+   * Pattern for Go's `-test.skip`. It matches tests that cannot pass in this environment on any
+   * server.
+   */
   readonly skip?: string
   /** Returns the folder in which the tests look for files. */
   readonly folder: () => string
@@ -76,7 +80,7 @@ export const suites: readonly SuiteToRun[] = [
   ),
 ]
 
-/** Returns the folder in Go's module cache, which is read-only. */
+/** Returns the folder of a module in Go's module cache. The folder is read-only. */
 function downloadedModule(pin: string, module: string): string {
   const cwd = join(root, 'test', 'support', 'tools', pin)
   return execFileSync('go', ['list', '-m', '-f', '{{.Dir}}', module], {
@@ -86,8 +90,8 @@ function downloadedModule(pin: string, module: string): string {
 }
 
 /**
- * Returns the copy of the sources from which `test/support/tools/install` built the binary. The
- * names of both contain the pinned version.
+ * Returns the folder with the copied sources from which `test/support/tools/install` built a test
+ * binary. Both names contain the same pin.
  */
 function copiedModule(folder: string, tool: string): string {
   const pin = basename(realpathSync(join(tools(), tool))).slice(tool.length + 1)

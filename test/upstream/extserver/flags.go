@@ -57,7 +57,8 @@ func (f *Flags) Merge(other *Flags) {
 	}
 }
 
-// Parse parses args with fs and returns the flags in the form in which they were given.
+// Parse parses args with fs. It returns the flags with the texts that were given, before any
+// conversion.
 func Parse(fs *pflag.FlagSet, args []string) (*Flags, error) {
 	given := &Flags{}
 	err := fs.ParseAll(args, func(flag *pflag.Flag, value string) error {
@@ -67,8 +68,8 @@ func Parse(fs *pflag.FlagSet, args []string) (*Flags, error) {
 	return given, err
 }
 
-// Changed returns the flags whose values in fs differ from those in defaults because code has
-// changed the options struct.
+// Changed returns the flags whose values in fs differ from those in defaults. They differ because
+// code has changed the options struct to which the flags belong.
 func Changed(fs, defaults *pflag.FlagSet) *Flags {
 	changed := &Flags{}
 	fs.VisitAll(func(flag *pflag.Flag) {
@@ -91,8 +92,8 @@ func Changed(fs, defaults *pflag.FlagSet) *Flags {
 
 var refusal = regexp.MustCompile(`--([a-z0-9-]+)(?:: |=| )(\S+) is not supported`)
 
-// refusals finds the flag values that a server's log reports as not supported. It removes them from
-// flags, and returns them.
+// refusals returns the flag values that the server's log reports as not supported. It also removes
+// these values from flags.
 func refusals(log string, flags *Flags) []string {
 	var refused []string
 	for _, match := range refusal.FindAllStringSubmatch(log, -1) {

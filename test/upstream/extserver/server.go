@@ -33,7 +33,7 @@ import (
 const (
 	readyMax = 90 * time.Second
 	stopMax  = 10 * time.Second
-	// InProcess is the reason for skipping a test that needs a server in its own process.
+	// InProcess is the reason with which a test is skipped if it needs a server in its own process.
 	InProcess = "needs in-process hooks"
 )
 

@@ -32,7 +32,7 @@ type TestServer struct {
 	ServerOpts   *options.CustomResourceDefinitionsServerOptions
 	TearDownFn   TearDownFunc
 	TmpDir       string
-	// CompletedConfig is empty, because the server does not run in this process.
+	// CompletedConfig stays empty, because the server does not run in this process.
 	CompletedConfig extensionsapiserver.CompletedConfig
 }
 

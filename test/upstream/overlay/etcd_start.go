@@ -38,7 +38,7 @@ func StartRealAPIServerOrDie(t *testing.T, modifications ...func(*options.Server
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Tests use full keys, so each server must have its own prefix in etcd.
+	// Tests read keys from etcd directly, so each server needs its own prefix in etcd.
 	prefix := path.Join("/", uuid.New().String())
 	opts, defaults := options.NewServerRunOptions(), options.NewServerRunOptions()
 	opts.GenericServerRunOptions.ComponentGlobalsRegistry = gates.Registry

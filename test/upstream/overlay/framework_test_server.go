@@ -126,8 +126,8 @@ func allFlags(opts *options.ServerRunOptions) *pflag.FlagSet {
 	return set
 }
 
-// modifyConfig lets the test change a config that no server uses, and converts the changes to
-// flags.
+// modifyConfig calls the test's function that changes a server config. The server runs in another
+// process and does not use this config, so the changes are converted to flags.
 func modifyConfig(t testing.TB, modify func(*controlplane.Config), opts *options.ServerRunOptions, private any, flags *extserver.Flags) {
 	t.Helper()
 	issuer, err := serviceaccount.JWTTokenGenerator(opts.Authentication.ServiceAccounts.Issuers[0], private)

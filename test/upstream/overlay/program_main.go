@@ -29,13 +29,14 @@ func main() {
 	if chosen.main == nil {
 		os.Exit(m.Run())
 	}
-	// The TestMain functions of Kubernetes exit the process themselves, with the result of m.Run.
+	// TestMain functions of Kubernetes exit the process themselves, so the code after this call
+	// usually does not run.
 	chosen.main(m)
 	os.Exit(2)
 }
 
-// dependencies provides the functions that `go test` passes to package testing. Fuzzing, profiles
-// and coverage are not supported.
+// dependencies implements the functions that the package testing gets from `go test`. Fuzzing,
+// profiles and coverage are not supported.
 type dependencies struct{}
 
 type corpusEntry = struct {

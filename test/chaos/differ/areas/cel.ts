@@ -36,9 +36,9 @@ export const scope: Scope = [
 ]
 
 /**
- * Number of rule sets that are sent as dry runs. Only one definition is stored, because it takes
- * long until a definition is served. The stored definition has the rules that both servers
- * accepted.
+ * Number of CustomResourceDefinitions that are sent as dry runs, each with different rules.
+ * Afterwards one definition is stored, with the rules that both servers accepted. Only one is
+ * stored, because a new definition is not served immediately.
  */
 const TRIED_MAX = 3
 const RULES_MAX = 40
@@ -62,8 +62,8 @@ export function* celCase(choices: Choices, input: Input): Case {
     const bad = new Set([...refusedRules(tried), ...refusedRules(tried.keelson)])
     good.push(...rules.filter((_, index) => !bad.has(index)))
   }
-  // All rules together might exceed the cost limit of a schema. In that case, retry with half of
-  // them.
+  // All rules together might exceed the cost limit of a schema. If the definition is rejected, try
+  // again with half of the rules.
   let made: Answer | undefined
   for (
     let count = Math.min(good.length, RULES_MAX);
@@ -105,8 +105,9 @@ export function* celCase(choices: Choices, input: Input): Case {
 }
 
 /**
- * Compares estimated costs exactly. The server rejects a rule that can run a million times, and the
- * message contains the factor by which the cost exceeds the limit.
+ * Checks that both servers estimate exactly the same cost of a rule. Each rule can run often enough
+ * to exceed the cost limit. The error message then contains the factor by which the cost exceeds
+ * the limit.
  */
 export function* costCase(choices: Choices, { grammar }: Input): Case {
   const plain = scope.filter(([text]) => !text.includes('?'))

@@ -105,8 +105,8 @@ export const schemaOf = (definition: JsonObject, version: string): Json | undefi
 /** Keys that are never removed, because a definition without them is not valid. */
 const kept = new Set(['versions', 'schema', 'openAPIV3Schema', 'properties', 'spec'])
 /**
- * Minimum depth of a path that can be removed. Shallower paths are spec, versions and the index of
- * a version.
+ * Paths with at most this many elements are never removed: `spec`, `spec.versions` and each version
+ * in this list.
  */
 const REMOVABLE_DEPTH_MIN = 3
 
@@ -115,7 +115,8 @@ const REMOVABLE_DEPTH_MIN = 3
  * for the schema of the only version.
  */
 export function repair(definition: JsonObject, field: string): void {
-  // The sum of all costs is too high, so no single rule is the cause: remove all rules.
+  // An error for the whole schema means that the sum of all costs is too high. No single rule is
+  // the cause, so remove all rules.
   if (field.endsWith('openAPIV3Schema')) {
     const rules = [...places(definition)].filter(
       ({ path }) => path.at(-1) === 'x-kubernetes-validations',

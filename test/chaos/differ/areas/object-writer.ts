@@ -194,7 +194,10 @@ export class ObjectWriter {
     return { op, path, value: this.#input.values.any(choices) }
   }
 
-  /** Returns a patch that a compat scenario sends, sometimes mutated. */
+  /**
+   * Returns a request with a patch from the scenarios in test/recorded/compat. Half of these
+   * patches are changed at random.
+   */
   #knownPatch(): Step {
     const { patches } = this.#of.seeds
     if (patches.length === 0) return this.#apply()

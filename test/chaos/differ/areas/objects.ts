@@ -13,9 +13,7 @@ import type { Values } from '../values.ts'
 import type { Input } from './input.ts'
 import { ObjectWriter } from './object-writer.ts'
 
-/**
- * Kinds and objects that would affect other cases. They are only sent as dry runs.
- */
+/** Kinds and objects that would affect other cases. They are therefore only sent as dry runs. */
 const inForceKinds =
   /webhookconfigurations|admissionpolic|flowschemas|prioritylevelconfigurations|servicecidrs|ipaddresses|mutatingadmission/
 const inForceObjects = /globalDefault":true|is-default-class/
@@ -40,8 +38,8 @@ export function* objectsCase(choices: Choices, input: Input): Case {
   )
   writer.see(first, yield first)
   for (const other of isDry ? [] : [seed, choices.pick(seeds.objects)]) {
-    // The writes below need a stored object. If the changed seed object was rejected, try the
-    // unchanged seed object, then another one.
+    // The writes below need a stored object. If the changed seed object was rejected, store the
+    // unchanged one. If that is also rejected, store another seed object of the same kind.
     if (writer.exists || isInForce(other)) continue
     const step = writer.createPlain(other)
     writer.see(step, yield step)
@@ -58,8 +56,9 @@ export function* objectsCase(choices: Choices, input: Input): Case {
 const isInForce = (body: Json): boolean => inForceObjects.test(JSON.stringify(body))
 
 /**
- * Returns a copy of the seed object. Sometimes adds a part of an object that has nearly every field
- * of the schema, or returns some fields of such an object instead.
+ * Returns a copy of the seed object, which is usually unchanged. Sometimes one part of it is set to
+ * a random value of its schema. Sometimes the result is instead a random object of the schema, with
+ * some of its fields.
  */
 function enriched(
   choices: Choices,

@@ -149,7 +149,8 @@ class Reader {
     const method = choices.weigh([19, 'GET'], [1, 'HEAD'])
     if (choices.chance(0.85) || query['limit'] !== undefined || query['continue'] !== undefined)
       return { id, method, path: this.#path, query }
-    // Lists across namespaces select only the objects of this case.
+    // A list across namespaces would also return objects of other cases. The label selects the
+    // objects of this case.
     const labelSelector = `case=$ns${choices.chance(0.5) ? ',app' : ''}`
     return {
       id,
@@ -195,7 +196,9 @@ class Reader {
   }
 }
 
-/** For each parameter: the probability that it is present, followed by its possible values. */
+/**
+ * Maps each query parameter to the probability that it is present, followed by its possible values.
+ */
 type Parameters = { readonly [name: string]: readonly [number, ...(string | (() => string))[]] }
 
 const metadata = (choices: Choices, name: string): JsonObject => ({

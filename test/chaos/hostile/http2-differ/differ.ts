@@ -11,13 +11,13 @@ import { judge } from './verdict.ts'
 export type Outcome = { readonly passed: number; readonly failures: readonly string[] }
 
 /**
- * Time to wait for reactions in each attempt. If the verdicts differ, the sequence is tried again
- * with a longer time, because a busy machine is slow.
+ * Times in ms to wait for the reactions of the servers. If the verdicts differ, the sequence is
+ * tried again with the next longer time, because the servers can be slow on a busy machine.
  */
 const PATIENCE_MS = [8, 60, 400] as const
 /**
- * Time to wait for reactions while a sequence is shortened. A wrong verdict is harmless here: the
- * sequence only stays longer than necessary.
+ * Time in ms to wait for reactions while a sequence is shortened. A short time is sufficient,
+ * because the only effect of a wrong verdict is that the sequence stays longer than necessary.
  */
 const SHORTENING_MS = [30] as const
 

@@ -1,7 +1,8 @@
 /**
- * Intentional differences between Keelson and nghttp2 (in Node.js). A sequence for which the two
- * servers differ is shortened first. Then the names of its steps and both verdicts must match one
- * of these entries. Each entry has a reason.
+ * Intentional differences between Keelson and nghttp2, the HTTP/2 library of Node.js. If the two
+ * servers react differently to a sequence of frames, the sequence is shortened first. The
+ * difference is intentional if an entry matches the names of the remaining frames and both
+ * verdicts.
  */
 export type Difference = {
   /** Matches the names of the steps that remain when the sequence has been shortened. */

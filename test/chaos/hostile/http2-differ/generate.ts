@@ -30,7 +30,7 @@ type Fields = readonly (readonly [name: string, value: string])[]
 class Client {
   readonly random: Random
   #next = 1
-  /** Streams whose request is incomplete. */
+  /** IDs of the streams whose request is incomplete. */
   readonly open: number[] = []
 
   constructor(random: Random) {
@@ -43,7 +43,7 @@ class Client {
     return id
   }
 
-  /** Returns a stream that was opened, if there is one. */
+  /** Returns the ID of a random stream among those that were opened, or 1 if there are none. */
   anyId(): number {
     return this.#next === 1 ? 1 : 1 + 2 * this.random.between(0, (this.#next - 3) / 2)
   }

@@ -13,7 +13,7 @@ export type Shape = (typeof shapes)[number]
 const NESTING = 900
 /** Maximum depth of values that are generated from a schema without an example. */
 const SAMPLE_DEPTH_MAX = 6
-/** Placeholder that does not occur in real values. */
+/** Placeholder for the items of the filled field. It does not occur in real values. */
 const MARK = '@@filled@@'
 
 export type FillOptions = {
@@ -227,7 +227,7 @@ export function itemOf({ target: { seed }, path, container }: SweptField): Json 
   return sample(container.of)
 }
 
-/** Returns a value with the required fields and a name. */
+/** Generates a value of a schema. Objects get only their required fields and a name. */
 export function sample(schema: Schema, depth = 0): Json {
   switch (schema.type) {
     case 'string':

@@ -86,8 +86,9 @@ export type SmallCase = {
 export const AT_ONCE = 16
 
 /**
- * Number of other body formats, verbs and small requests that are used for each field. The next
- * field gets the ones that follow.
+ * Number of options of each sort that are used for one field: body formats, verbs, small writes,
+ * small requests of other users, and small reads. The next field gets the options that follow in
+ * the list.
  */
 const FORMS_PER_FIELD = 1
 const VERBS_PER_FIELD = 2
@@ -96,8 +97,8 @@ const OTHERS_PER_FIELD = 1
 const READS_PER_FIELD = 4
 
 /**
- * Returns `count` consecutive values of a list, beginning where the values of the previous field
- * ended. After the end of the list, continues at its beginning.
+ * Returns the `count` options for the field at `index`. The options of the next field follow in the
+ * list. After the end of the list, its beginning follows.
  */
 const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
   Array.from(
@@ -106,9 +107,9 @@ const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
   ).filter((one) => one !== undefined)
 
 /**
- * Returns the cases with large bodies. Each field gets a create of every shape. The fields together
- * cover each pair of the other options. `index` is the index of the field; neighboring fields get
- * different combinations.
+ * Returns the cases with large bodies. Each field gets a create of every shape. Neighboring fields
+ * get different combinations of the other options, so that all fields together cover each pair of
+ * options. `index` is the number of the field.
  */
 export function largeCases({ target, isShared }: SweptField, index: number): LargeCase[] {
   const usual = { form: 'json', isDryRun: false, atOnce: 1 } as const
@@ -191,8 +192,8 @@ export function smallCases(index: number): SmallCase[] {
 }
 
 /**
- * Requests that run together: one large request, or several small requests to an object that is
- * stored once for all of them.
+ * A planned step of the sweep. It consists of one large request, or of several small requests to
+ * the same stored object.
  */
 export type PlannedItem = { readonly field: SweptField } & (
   | { readonly large: LargeCase }
@@ -207,8 +208,8 @@ export function plan(fields: readonly SweptField[]): PlannedItem[] {
 }
 
 /**
- * Identifies a case of a field. For small requests, `form` is the representation that the client
- * requests.
+ * The name of a case, as an object. For small requests, `form` is the representation that the
+ * client requests.
  */
 export type CaseName = {
   readonly kind: string
@@ -223,8 +224,8 @@ export type CaseName = {
 }
 
 /**
- * Returns the planned items without the cases that `isChosen` rejects. Leaves out items of which no
- * case remains.
+ * Returns the planned steps without the cases that `isChosen` rejects. A step without any remaining
+ * case is left out.
  */
 export function chooseCases(
   items: readonly PlannedItem[],
@@ -272,9 +273,9 @@ export const textOf = ({
 const SMALL_CASES_MAX = 5
 
 /**
- * Splits planned items with many small requests into items with at most SMALL_CASES_MAX of them.
- * Returns the items that contain a new pair of options, such as a verb and a size, before the items
- * whose pairs all occur in earlier items.
+ * Splits each planned step with many small requests into steps of at most SMALL_CASES_MAX requests.
+ * Moves a step to the end if all its pairs of options, such as a verb and a size, occur in earlier
+ * steps.
  */
 export function variedFirst(items: readonly PlannedItem[]): PlannedItem[] {
   const seen = new Set<string>()

@@ -79,7 +79,8 @@ export class Client implements Disposable {
         if (bytes < KEPT_BYTES_MAX) chunks.push(chunk)
         bytes += chunk.length
       })
-      // A server that rejects a body can close the stream before the whole body has been sent.
+      // If the server rejects a body, it can close the stream before the whole body has been sent.
+      // The error is then stored like a part of the response.
       stream.on('error', (error) => void chunks.push(Buffer.from(String(error))))
       stream.on('close', end)
       stream.end(body)

@@ -1,6 +1,6 @@
 /**
- * Finds every list and map field of every kind in the catalogue of types. If several kinds share a
- * type, only one of these kinds is used to sweep the type completely.
+ * Finds every list and map field of every built-in and custom kind. If several kinds share a type,
+ * the sweep sends all shapes of its fields with only one of these kinds.
  */
 import { type Fields, isFields, type Json, textOf } from '../../../../src/api/object.ts'
 import { builtInResources } from '../../../../src/registry/built-in.ts'
@@ -34,13 +34,15 @@ export type Target = {
   /** An object of the kind that the server accepts, without a name. */
   readonly seed: Fields
   /**
-   * Subresource to which the body is sent, such as the eviction of a Pod. `delete` means that the
-   * body is the options of a delete request.
+   * Subresource to which the body is sent, such as the eviction of a Pod. The value `delete` means
+   * that the body contains the options of a delete request.
    */
   readonly part?: 'eviction' | 'token' | 'binding' | 'scale' | 'delete'
 }
 
-/** Path of a field. `0` stands for the first item of a list, `k` for a member of a map. */
+/**
+ * Path of a field. The element `0` means the first item of a list, and `k` means any key of a map.
+ */
 export type Path = readonly string[]
 
 export type SweptField = {
@@ -51,8 +53,8 @@ export type SweptField = {
   readonly container: Container
   readonly field: Field | undefined
   /**
-   * Whether the type of the field is swept completely on another kind, so that one shape is enough
-   * for this kind.
+   * Whether another kind has the same field and is sent with all shapes of it. This kind is then
+   * sent with only one shape.
    */
   readonly isShared: boolean
 }
@@ -128,8 +130,8 @@ const apiGroup = 'rbac.authorization.k8s.io'
 const roleRef = { apiGroup, kind: 'ClusterRole', name: 'view' }
 const subjects = [{ apiGroup, kind: 'User', name: 'a' }]
 /**
- * Seed objects of kinds that are not stored, or whose recorded object contains values that the
- * server sets.
+ * Handwritten seed objects. They are needed for kinds that are not stored, and for kinds whose
+ * recorded objects contain values that the server sets.
  */
 const ownSeeds: { readonly [kind: string]: Target['seed'] } = {
   Pod: { spec: { containers: [{ name: 'a', image: 'a' }] } },
@@ -190,8 +192,9 @@ const parts: readonly Target[] = [
 ]
 
 /**
- * Returns the fields to sweep. Each field of a type is listed on one kind. The fields of metadata,
- * and of pods in templates, are also listed on all other kinds, as shared.
+ * Returns the fields to sweep. If several kinds share a type, its fields are listed only for the
+ * best of them. Fields of metadata and of `spec` are also listed for the other kinds, with
+ * `isShared`.
  */
 export function fieldsOf(targets: readonly Target[]): SweptField[] {
   const all = targets.flatMap((target) => occurrencesIn(target))
@@ -207,8 +210,8 @@ export function fieldsOf(targets: readonly Target[]): SweptField[] {
 }
 
 /**
- * Ranks an occurrence of a type; lower is better. Prefers stored kinds, Pods (ConfigMaps for
- * metadata), stable versions and short paths.
+ * Ranks a field of a kind, for the choice among kinds that share its type. The lowest rank is the
+ * best. Prefers stored kinds, Pods (for metadata: ConfigMaps), stable versions and short paths.
  */
 function rankOf({ target, path }: Occurrence): number {
   const isMetadata = path[0] === 'metadata'

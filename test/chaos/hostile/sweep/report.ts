@@ -17,7 +17,10 @@ const RARE_SHARE_MAX = 0.01
 export const LATENCY_MS_MAX = 100
 const WORST = 40
 
-/** Whether the server died or delayed others in a case. */
+/**
+ * Whether the case crashed the server, blocked its event loop for too long, or delayed another
+ * user.
+ */
 export function fails({ measured }: Result): boolean {
   return (
     measured === undefined ||
@@ -54,7 +57,7 @@ export function lineOf(result: Result): string {
   return `${times}, ${peakMiB.toFixed(0)} MiB, ${others}: ${what}${hint}`
 }
 
-/** Returns the results of a sweep with their targets. */
+/** Returns the counts of a sweep, each with its target. */
 export function figuresOf(results: readonly Result[]): readonly Figure[] {
   const count = (matches: (measured: NonNullable<Result['measured']>) => boolean): number =>
     results.filter(({ measured }) => measured !== undefined && matches(measured)).length
@@ -128,7 +131,10 @@ export function verdictOf(
   return { isPassed, text: lines.join('\n') }
 }
 
-/** Returns how many cases may exceed the usual limit of a tick: a small fraction, at least one. */
+/**
+ * Returns the number of cases in which a tick may exceed the usual limit: a small share of all
+ * cases, but at least one.
+ */
 const rareMax = (cases: number): number => Math.max(1, Math.floor(cases * RARE_SHARE_MAX))
 
 const tickOf = ({ measured }: Result): number => measured?.tickMs ?? Infinity

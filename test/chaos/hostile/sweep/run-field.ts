@@ -22,7 +22,7 @@ import { type SweepMeasurement, NOBODY, type SweptServer, tokenOf } from './serv
  * an object can be larger than its body.
  */
 const HALVINGS_MAX = 5
-/** Number of large objects in a list. */
+/** Number of large objects that a case creates before it lists them. */
 const LISTED = 3
 
 export type Result = {
@@ -39,7 +39,7 @@ export type Result = {
   readonly statuses: readonly number[]
   readonly message: string
   readonly bytes: number
-  /** Measurement, or undefined if the server died. */
+  /** The measurement of the case. Undefined if the server died. */
   readonly measured: SweepMeasurement | undefined
 }
 
@@ -47,8 +47,9 @@ export type Result = {
 export type Judge = (result: Result) => boolean
 
 /**
- * Returns the better of two measurements of a case, because other work on the machine might have
- * disturbed one of them. The profile is taken from the second measurement.
+ * Combines two measurements of the same case, and uses the lower values. Other work on the machine
+ * might have increased the values of one measurement. The CPU profile is always that of the second
+ * measurement.
  */
 function better(first: Result, second: Result): Result {
   if (first.measured === undefined || second.measured === undefined)

@@ -52,7 +52,10 @@ export type SweptServerOptions = {
   readonly memoryMiB?: number | undefined
 }
 
-/** Returns the token of a resource's user. Each resource has its own user. */
+/**
+ * Returns the token with which requests for a resource are sent. Each resource has a user who has
+ * access to this resource only.
+ */
 export const tokenOf = ({ part, kind, group, plural }: Target): string =>
   kind.startsWith('Self') ? NOBODY : `u-${plural}.${group}${part === undefined ? '' : `-${part}`}`
 
@@ -98,8 +101,9 @@ export class SweptServer implements AsyncDisposable {
       )
     }
     const cgroup = memoryMiB === undefined ? undefined : makeCgroup(memoryMiB)
-    // In a cgroup, Node limits the heap itself. Otherwise a flag limits it. In a cgroup, the flag
-    // would also replace the lower limit of the thread that parses YAML.
+    // In a cgroup with a memory limit, Node.js limits its heap itself. Without a cgroup, a flag
+    // limits the heap. With a cgroup, the flag is not set, because it would also raise the lower
+    // limit of the thread that parses YAML.
     if (memoryMiB !== undefined && cgroup === undefined)
       options.push(`--max-old-space-size=${memoryMiB / 2}`)
     process.env['KEELSON_SWEEP_PROBE'] = socketPath
@@ -251,8 +255,8 @@ async function writeFiles(dir: string, targets: readonly Target[]): Promise<stri
 const rbac = 'rbac.authorization.k8s.io'
 const granting = ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']
 /**
- * Verbs that a typical role grants. They exclude verbs that allow users to grant permissions that
- * they do not have.
+ * Verbs that a typical role grants. Verbs that allow users to grant permissions that they do not
+ * have, such as `escalate`, are left out.
  */
 const usualVerbs = [
   'get',

@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario.ts'
 
 /**
  * The history is compacted while one replica is disconnected from etcd and the other continues to
- * write. The first replica must list again.
+ * write. After its reconnection, the first replica must read all objects again.
  */
 export const compaction: Scenario = {
   name: 'compaction',

@@ -2,16 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { defragment, disarmAlarms, put, readAlarms } from '../../../support/harness/gateway.ts'
 import type { Scenario } from '../scenario.ts'
 
-/**
- * Quota that is so small that it is exceeded within a second. etcd counts the pages of its file.
- */
+/** Storage quota of etcd. The writes below exceed it within a second. */
 const QUOTA_BYTES = 8 * 1024 * 1024
 const FILLER_BYTES = 50_000
 /** Maximum number of writes to fill the disk. Far fewer writes fill it. */
 const FILLERS_MAX = 4000
 /**
- * Number of concurrent writes. Several concurrent writes are needed so that the last page is used
- * while writes are pending. In that case, etcd applies a write and still reports an error.
+ * Number of concurrent writes. If several writes are pending when the quota is exceeded, etcd can
+ * apply a write and still report an error.
  */
 const FILLERS_AT_ONCE = 6
 

@@ -24,8 +24,8 @@ import { VirtualTime } from './virtual-time.ts'
 /** Time within which everything must work again after the last fault was repaired. */
 const RECOVERY_MS_MAX = 30_000
 /**
- * Maximum number of steps with faults, for a busy simulation. More seeds find more faults than
- * longer runs.
+ * Maximum number of steps with faults. Only busy simulations reach it. Simulating another seed
+ * finds more faults than a longer simulation of the same seed.
  */
 const STEPS_MAX = 3_000
 /**
@@ -35,8 +35,8 @@ const CALM_MS = 1_500
 /** Interval at which the replicas' health is checked. */
 const HEALTH_MS = 500
 /**
- * Time to wait after all components have stopped. During this time, their timers can still fire,
- * but must not be started again.
+ * Virtual time that passes after all components have stopped. Timers that were pending can still
+ * fire in this time, but must not start new timers.
  */
 const AFTERLIFE_MS = 60_000
 
@@ -54,7 +54,8 @@ export class ClusterSimulation {
   readonly #faults: string[] = []
 
   constructor(seed: number, onLine?: (line: string) => void) {
-    // Make the random numbers of consecutive seeds independent.
+    // Multiply the seed by a large odd number, so that the random numbers of consecutive seeds are
+    // independent.
     this.#random = new Random(Math.imul(seed + 1, 0x9e3779b1))
     const random = this.#random
     this.settings = chooseSettings(random.fork('settings'))
@@ -122,7 +123,7 @@ export class ClusterSimulation {
     return this.#faults
   }
 
-  /** Stops all components, some of them during an operation, and returns leaks. */
+  /** Stops all components, some of them in the middle of an operation. Returns leaks as faults. */
   async end(): Promise<string[]> {
     const { time, engine, replicas } = this
     const random = this.#random.fork('end')
@@ -137,7 +138,8 @@ export class ClusterSimulation {
     if (random.chance(0.5)) engine.compact(engine.stats().revision)
     for (const { engine: own } of replicas)
       own.weather = random.pick(['well', 'well', 'hung', 'leaderless'])
-    // A broken stream is reopened after 20 ms, and recovery then takes a few messages.
+    // Wait until broken streams are reopened, which takes 20 ms, and until some of the following
+    // messages have arrived.
     await sleep(time, 20 + random.next() * 6 * this.settings.latencyMs)
     for (const replica of replicas) await replica[Symbol.asyncDispose]()
     await sleep(time, AFTERLIFE_MS)
@@ -155,8 +157,8 @@ export class ClusterSimulation {
   }
 
   /**
-   * Waits until a replica returns the restored state in all reads. During this time, a linearizable
-   * read must not return any other state.
+   * Waits until a replica returns the restored state in all reads. In the meantime, every
+   * linearizable read must already return the restored state.
    */
   async noticed(replica: SimReplica): Promise<void> {
     const until = this.time.nowMs + RECOVERY_MS_MAX
@@ -175,7 +177,10 @@ export class ClusterSimulation {
     }
   }
 
-  /** Starts reads of a resource that is not in memory yet, just before the connection breaks. */
+  /**
+   * Starts reads of a resource that the cache does not contain yet. Then usually breaks the
+   * connection.
+   */
   #useLate({ cache, engine }: SimReplica, random: Random): Promise<unknown>[] {
     const reader = cache.resource({ ...newForm(), name: 'late', prefix: `${root}late/` })
     const range = rangeOf(`${root}late/`)
@@ -223,7 +228,10 @@ export class ClusterSimulation {
     }
   }
 
-  /** Checks that a replica is not live if the database has been silent for longer than allowed. */
+  /**
+   * Checks the health of the replicas at regular intervals. A replica must report that it is not
+   * live if it has received nothing from the database for too long.
+   */
   #watchHealth(): Timer {
     const reported = new Set<string>()
     return this.time.every(HEALTH_MS, () => {

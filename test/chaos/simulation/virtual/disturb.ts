@@ -1,6 +1,6 @@
 /**
- * Faults of the storage simulation. When the function of a fault returns, the fault has been
- * repaired.
+ * Injects the faults of the storage simulation. Each function in this file injects one fault, and
+ * repairs it before it returns.
  */
 import { sleep } from '../../../../src/lib/time/timers.ts'
 import type { Snapshot } from '../../../../src/storage/memory/database.ts'
@@ -10,7 +10,10 @@ import type { FaultName } from './settings.ts'
 import type { SimReplica } from './sim-replica.ts'
 import type { ClusterSimulation } from './cluster-simulation.ts'
 
-/** Maximum duration of a fault. After this time, a replica has replaced a silent watch stream. */
+/**
+ * Maximum duration of a fault in ms. It is long enough for a replica to replace a watch stream that
+ * sends nothing.
+ */
 const LONG_MS = 12_000
 
 type Disturb = (world: ClusterSimulation, random: Random) => Promise<void>
@@ -41,8 +44,8 @@ export const disturbances: Readonly<Record<FaultName, Disturb>> = {
 }
 
 /**
- * Compacts the history while a replica is disconnected. Then the replica reconnects and gets some
- * time to recover.
+ * Compacts the history while a replica is disconnected. Afterwards the replica reconnects and has a
+ * short time to recover before the next fault.
  */
 async function gap(
   world: ClusterSimulation,
@@ -70,22 +73,22 @@ async function weather(
   for (const { engine } of replicas) engine.weather = 'well'
 }
 
-/** Compacts all but the last few revisions. */
+/** Compacts the history, except for the last `kept` revisions. */
 function compact({ engine, time }: ClusterSimulation, kept: number): void {
   const revision = engine.stats().revision - kept
   try {
     engine.compact(revision)
     time.note(`compacted to ${revision}`)
   } catch {
-    // Compacting fails if a later revision has already been compacted.
+    // The compaction failed because a later revision has already been compacted.
   }
 }
 
 /**
- * Restores the database to an earlier state. Replicas detect a restore because the revision of the
- * database decreases. Therefore no client writes until each replica has detected the restore.
- * Otherwise the revision could exceed its previous value first. For the same reason, operators stop
- * the servers before a restore.
+ * Restores the database to an earlier state. Replicas recognize a restore because the revision of
+ * the database is lower than before. Clients must not write until each replica has recognized the
+ * restore, because writes could raise the revision above its earlier value. In real clusters,
+ * operators stop the servers before a restore for the same reason.
  */
 async function restore(world: ClusterSimulation, random: Random): Promise<void> {
   const { engine, replicas, clients, truth, time } = world

@@ -22,10 +22,12 @@ const CALL_TIMEOUT_MS = 10_000
 /**
  * Condition of the network:
  *
+ * - `well`: messages are only delayed.
  * - `down`: connections are refused.
- * - `hung`: all messages are held back, and arrive when the network works again.
+ * - `hung`: no message arrives until the network works again.
  * - `leaderless`: calls fail or hang, and streams are silent.
- * - `stale`: calls get responses, but the stream only repeats old progress.
+ * - `stale`: calls get responses, but streams only repeat a progress notification with an old
+ * revision.
  */
 export type EngineCondition = 'well' | 'down' | 'hung' | 'leaderless' | 'stale'
 
@@ -45,7 +47,7 @@ export class FaultyEngine implements Engine {
   readonly #healed = new Set<() => void>()
   #weather: EngineCondition = 'well'
   /**
-   * Incremented when the database is killed. Requests that were sent under an earlier value are
+   * Number of times that the database was killed. A request that was sent before the last kill is
    * lost.
    */
   #life = 0
@@ -126,8 +128,8 @@ export class FaultyEngine implements Engine {
       weather: () => this.#weather,
       onTold: (line) => {
         this.#note(line)
-        // A stream that requests previous values is used only to read history. Its events do not
-        // prove that the cache still receives new events.
+        // Streams that request previous values are ignored, because they only read history. They do
+        // not prove that the cache still receives new events.
         if (options.previous !== true) this.heardAtMs = time.nowMs
       },
       onClosed: () => this.#streams.delete(stream),
@@ -175,8 +177,8 @@ export class FaultyEngine implements Engine {
   }
 
   /**
-   * Delivers a call and its response. Continues even if the caller has canceled the call, because a
-   * sent message cannot be taken back.
+   * Delivers a call and its response. Continues even if the caller has canceled the call, because
+   * the request has already been sent.
    */
   async #travel<T>(call: Call, act: (options: CallOptions) => Promise<T>): Promise<T> {
     const { random } = this.#options

@@ -28,7 +28,10 @@ export class FaultyStream implements FeedStream {
   #isProgressWanted = false
   #isTravelling = false
   #isEnded = false
-  /** Last reported progress. A stale member reports only this revision. */
+  /**
+   * Revision of the last progress notification. In the condition `stale`, the stream repeats this
+   * revision.
+   */
   #progress: Revision = 0
 
   constructor(options: FaultyStreamOptions) {

@@ -46,10 +46,10 @@ export class GarbageSimulation {
   readonly #planes: readonly JsonControlPlane[]
   readonly #registry = new Registry(resources)
   readonly #judge: Judge
-  /** Running garbage collectors, by the index of their replica. */
+  /** Running garbage collectors. The keys are the indexes of their replicas. */
   readonly #collectors = new Map<number, GarbageCollector>()
   readonly #stopping = new AbortController()
-  /** Fraction of the objects with owners that have many owners. */
+  /** Fraction of the objects with owners that get many additional owners. */
   readonly #manyShare: number
   #uids = 0
 
@@ -194,7 +194,7 @@ export class GarbageSimulation {
     try {
       this.#engine.compact(this.#engine.stats().revision - kept)
     } catch {
-      // Compacting fails if a later revision has already been compacted.
+      // The compaction failed because a later revision has already been compacted.
     }
   }
 
@@ -258,8 +258,9 @@ export class GarbageSimulation {
       blockOwnerDeletion: random.chance(0.5),
     }))
     if (owners.length === 0 || !random.chance(this.#manyShare)) return owners
-    // Add many owners that do not exist. The graph handles many owners in another way: the graph
-    // sets them in slices and compares them by a digest.
+    // Add many owners that do not exist, because the garbage collector uses different code for
+    // objects with many owners. It then processes the owners in several slices and compares them by
+    // a digest.
     const absent = Array.from(
       { length: random.between(FEW_OWNERS_MAX - 2, FEW_OWNERS_MAX + 2) },
       (_, at) => ({
@@ -281,7 +282,7 @@ class Judge {
   readonly asked = new Set<string>()
   readonly faults: string[] = []
   collected = 0
-  /** UIDs of objects that have waited for their dependents. */
+  /** UIDs of objects that are or were waiting for the deletion of their dependents. */
   readonly #waited = new Set<string>()
   readonly #time: VirtualTime
 
@@ -310,14 +311,17 @@ class Judge {
     if (owners.length === 0) this.faults.push(`${key} was deleted without an owner`)
     for (const owner of owners) {
       const found = this.#find(owner)
-      // If the owner was ever waiting for its dependents, the deletion may be correct. The owner
-      // may still have been waiting when the garbage collector decided to delete the object.
+      // Ignore owners that have ever waited for their dependents. They may have been waiting when
+      // the garbage collector decided to delete this object, so the deletion may be correct.
       if (found === undefined || this.#waited.has(owner.uid)) continue
       this.faults.push(`${key} was deleted, but its owner ${owner.kind} ${owner.name} existed`)
     }
   }
 
-  /** Returns the objects that are garbage or wait for deletion. */
+  /**
+   * Returns a fault for each object that should no longer exist, because it is garbage or is marked
+   * for deletion.
+   */
   left(): string[] {
     return Array.from(this.live, ([key, object]) => {
       if (object.metadata.deletionTimestamp !== undefined) {
@@ -331,9 +335,9 @@ class Judge {
   }
 
   /**
-   * Whether a dependent that is itself waiting for deletion blocks the deletion of the object.
-   * Objects that are deleted in the foreground and block each other or themselves wait forever, as
-   * in kube-controller-manager.
+   * Whether the deletion of an object is blocked by a dependent that is itself waiting for its
+   * dependents. Objects that block each other in this way are never deleted, as in
+   * kube-controller-manager.
    */
   #waitsForWaiting(object: KubeObject): boolean {
     if (!isWaiting(object)) return false

@@ -43,8 +43,8 @@ const SETTLED_MS_MAX = 120_000
 const CLIENTS = 4
 const NAMES = 8
 /**
- * Maximum duration of admission. It exceeds any fixed time that a controller could wait before it
- * deletes a namespace.
+ * Maximum duration of admission in ms. A controller that waited for a fixed time before it deletes
+ * a namespace would wait less than this.
  */
 const ADMISSION_MS_MAX = 4_000
 
@@ -282,7 +282,10 @@ class RestoreJudge {
   /** UIDs of objects that a client has deleted since the last restore. */
   readonly asked = new Set<string>()
   readonly faults: string[] = []
-  /** UIDs of objects that have waited for their dependents since the last restore. */
+  /**
+   * UIDs of objects that are or were waiting for the deletion of their dependents since the last
+   * restore.
+   */
   readonly #waited = new Set<string>()
   readonly #time: VirtualTime
   #isRestoring = false
@@ -325,8 +328,8 @@ class RestoreJudge {
   }
 
   /**
-   * Checks the state after a restore has returned. `followed` is the state of an informer of
-   * ConfigMaps.
+   * Checks the state of the database at the end of a restore. `wanted` is the expected state.
+   * `followed` is the state of an informer of ConfigMaps, which must also be restored.
    */
   restored(wanted: ReadonlyMap<string, KubeObject>, followed: ReadonlyMap<string, string>): void {
     if (shown(this.live) !== shown(wanted)) this.#fault('a restore returned with another state')
@@ -351,7 +354,7 @@ class RestoreJudge {
     }
   }
 
-  /** Returns objects that should have been deleted. */
+  /** Returns a fault for each object that should no longer exist. */
   left(): string[] {
     return Array.from(this.live, ([key, object]) => {
       if (object.kind !== 'Namespace' && this.#namespaceOf(object) === undefined)
@@ -362,9 +365,9 @@ class RestoreJudge {
   }
 
   /**
-   * Whether waiting objects block the deletion of an object. Objects that are deleted in the
-   * foreground and block each other wait forever, as in kube-controller-manager, and keep their
-   * namespace.
+   * Whether the object cannot be deleted because of objects that wait for their dependents. Such
+   * objects wait forever if they block each other, as in kube-controller-manager. Their namespace
+   * can then not be deleted either.
    */
   #blocks(object: KubeObject): boolean {
     const { uid, name } = object.metadata

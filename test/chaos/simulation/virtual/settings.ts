@@ -26,14 +26,14 @@ export type Settings = {
   readonly faults: readonly FaultName[]
   /** Maximum time between two faults. */
   readonly calmMs: number
-  /** Size of the event ring in bytes; 0 for the server's default. */
+  /** Size in bytes of the buffer of recent events. 0 means the server's default. */
   readonly pastBytes: number
   readonly unusedMs: number
   /** Number of clients per replica that read long lists in pages. */
   readonly pagers: number
   /**
-   * Number of clients per replica that read the first page of a list with a slow filter, and accept
-   * any state.
+   * Number of clients per replica that read the first page of a list with a slow filter. They
+   * accept any state of the cache, even an old one.
    */
   readonly skimmers: number
 }
@@ -52,7 +52,8 @@ export function chooseSettings(random: Random): Settings {
     pagers: random.pick([1, 1, 4]),
     skimmers: 0,
   }
-  // In some runs, resources are constantly listed again while clients read their old state.
+  // In some runs, a single kind of fault makes replicas reload their resources all the time.
+  // Meanwhile, clients read the old state of these resources.
   if (!random.chance(0.25)) return settings
   return { ...settings, faults: ['gap'], calmMs: 50, thinkMs: 100, pagers: 1, skimmers: 1 }
 }

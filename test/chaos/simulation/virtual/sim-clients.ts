@@ -61,7 +61,10 @@ export type SimClientsOptions = {
 }
 
 export class SimClients {
-  /** Closed watches on the resource to which no client writes. */
+  /**
+   * Watches that were opened and closed on the resource to which no client writes. They are used to
+   * detect leaks.
+   */
   readonly closed: WeakRef<object>[] = []
   readonly #options: SimClientsOptions
   readonly #stopping = new AbortController()
@@ -186,11 +189,14 @@ export class SimClients {
       bookmarks.close()
       this.closed.push(new WeakRef(watcher))
     } catch {
-      // The database may be unreachable. Other clients check that reads eventually work again.
+      // Ignore the error, because the database may be unreachable. Other clients check that reads
+      // work again in the end.
     }
   }
 
-  /** Repeats an operation. A client with `isHasty` hardly pauses between operations. */
+  /**
+   * Repeats an operation until the clients are stopped. A client with `isHasty` pauses only rarely.
+   */
   async #repeat(
     name: string,
     act: (name: string, random: Random) => Promise<void>,
@@ -201,7 +207,8 @@ export class SimClients {
     while (!this.#stopping.signal.aborted) {
       await this.#held
       await act(name, own)
-      // Alternate bursts, which cause conflicts, with pauses.
+      // Pause only sometimes. The operations between two pauses form a burst, which causes
+      // conflicts.
       await sleep(time, own.next() * (own.chance(isHasty ? 0.95 : 0.3) ? 1 : settings.thinkMs))
     }
   }

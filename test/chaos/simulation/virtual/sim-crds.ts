@@ -31,7 +31,7 @@ import type { VirtualTime } from './virtual-time.ts'
 
 const folder = `${root}apiextensions.k8s.io/customresourcedefinitions/`
 const group = 'example.com'
-/** Two kinds define the same short name, so only one of them can get it. */
+/** Two of these kinds define the same short name. Only one of them can get it. */
 const kinds = [
   { plural: 'gears', kind: 'Gear', shortName: 'ge' },
   { plural: 'wheels', kind: 'Wheel', shortName: 'wh' },
@@ -56,7 +56,7 @@ export class SimDefinitions {
   readonly #controllers: ReadonlyMap<SimReplica, Controller>
   readonly #starting: Promise<void>[] = []
   readonly #faults: string[] = []
-  /** Definitions and their objects in the database, by key. */
+  /** All definitions and custom objects in the database, by key. */
   readonly #stored = new Map<Key, KubeObject>()
   #uids = 0
 
@@ -119,7 +119,10 @@ export class SimDefinitions {
     }
   }
 
-  /** Handles a deletion. Objects are only deleted by the cleanup of their definition. */
+  /**
+   * Handles the deletion of a definition or of a custom object. Custom objects must only be deleted
+   * if their definition is also being deleted.
+   */
   #deleted(key: Key): void {
     const uid = this.#stored.get(key)?.metadata.labels?.[definitionLabel]
     this.#stored.delete(key)

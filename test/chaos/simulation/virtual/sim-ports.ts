@@ -17,10 +17,12 @@ const PORTS = range.last - range.first + 1
 export class SimPorts {
   readonly #records: ReadonlyMap<SimReplica, RangeRecord>
   readonly #held = new Set<number>()
-  /** Ports that may or may not have been released, because the response was lost. */
+  /** Ports whose release got no response, so that they may still be allocated. */
   readonly #doubtful = new Set<number>()
   readonly #faults: string[] = []
-  /** Number of allocations that may have succeeded, but whose ports are unknown. */
+  /**
+   * Number of allocations without a response. They may have succeeded, but their ports are unknown.
+   */
   #unknown = 0
   #life = 0
 
@@ -90,7 +92,8 @@ export class SimPorts {
     this.#doubtful.add(port)
     try {
       await record.change((set) => set.release(port))
-      // Another client may already have allocated the port.
+      // The release has succeeded, unless the database was restored in the meantime. In this case,
+      // the result is unknown.
       if (life === this.#life) this.#doubtful.delete(port)
     } catch (error) {
       isInDoubt(error)

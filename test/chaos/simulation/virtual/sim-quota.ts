@@ -81,9 +81,8 @@ export class SimQuota {
       })
       if (life === this.#life) this.#granted++
     } catch (error) {
-      // If the quota rejects a write, the ledger takes back what it has charged, or counts the
-      // charges that it cannot take back. After a storage error, one or both quotas may have been
-      // charged.
+      // After a storage error, it is unknown whether the quotas were charged. If a quota rejects a
+      // write, the charges of this write are taken back.
       if (error instanceof StorageError) this.#unknown++
       else if (!(error instanceof ApiError)) throw error
     }

@@ -5,22 +5,22 @@ import { RestoreSimulation } from './restore-simulation.ts'
 import { ClusterSimulation } from './cluster-simulation.ts'
 import { realTurn, type VirtualTime } from './virtual-time.ts'
 
-/** Limits of a run. If a run reaches them, it is in an endless loop. */
+/** Limits of virtual time and of steps. A run that reaches them is in an endless loop. */
 const MS_MAX = 30 * 60_000
 const STEPS_MAX = 400_000
 const limits = { msMax: MS_MAX, stepsMax: STEPS_MAX }
 /** Maximum number of faults that are shown. Further faults are most likely repetitions. */
 const FAULTS_SHOWN_MAX = 8
 /**
- * Interval between seeds that check for leaked watchers. Only some seeds do this, because
- * collecting garbage takes longer than a run.
+ * Only one in this many seeds is checked for leaked watchers, because collecting garbage takes
+ * longer than the simulation.
  */
 const COLLECT_EVERY = 4
 
 export type SeedVerdict = {
   readonly seed: number
   readonly faults: readonly string[]
-  /** Hash of everything that happened, in order. */
+  /** Hash of all lines of the trace. It is the same in every run of the seed. */
   readonly digest: string
   readonly steps: number
   readonly virtualMs: number
@@ -104,8 +104,8 @@ async function endOf(world: ClusterSimulation, seed: number): Promise<string[]> 
 }
 
 /**
- * Returns a leak if closed watchers are still reachable while their cache is still in use. The last
- * closed watcher may still be on the stack.
+ * Returns a leak if closed watchers are still reachable while their cache is in use. One of them is
+ * ignored, because the stack may still refer to it.
  */
 function held({ clients }: ClusterSimulation): string[] {
   if (globalThis.gc === undefined) return []

@@ -12,8 +12,8 @@ import type { Replay } from '../replay.ts'
 
 export class Truth {
   /**
-   * Watchers of the current database. The watchers of a previous database are checked when it is
-   * replaced.
+   * Watchers of the current database. A restore checks the existing watchers and then clears this
+   * list.
    */
   replays: Replay[] = []
   #model = new Model()

@@ -14,24 +14,26 @@ const realImmediate = setImmediate
 export const realTurn = (): Promise<void> => new Promise((resolve) => realImmediate(resolve))
 
 /**
- * Waits until every promise that can settle has settled. Node.js runs the process.nextTick queue
- * only when there are no microtasks left.
+ * Waits until every promise that can settle has settled. Node.js runs a callback of
+ * process.nextTick only when no microtasks are left.
  */
 const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
 
 /**
- * Number of steps after which the real event loop runs one tick, in which unhandled rejections are
- * reported.
+ * Number of steps between two ticks of the real event loop. Node.js reports unhandled rejections
+ * only in such a tick.
  */
 const STEPS_PER_TURN = 500
 
 /**
- * Virtual time that passes when code reads the clock, which represents the CPU time of the code.
+ * Virtual time in ms that passes whenever code reads the clock. It represents the CPU time of the
+ * code.
  */
 const WORK_MS = 0.001
 /**
- * Probability and maximum of an additional delay when code reads the clock. It represents other
- * work or garbage collection, and can be longer than the time slice after which long work pauses.
+ * Probability and maximum of an additional delay, in ms, when code reads the clock. The delay
+ * represents other work or garbage collection. It can exceed the time slice after which long work
+ * pauses.
  */
 const HELD_UP_SHARE = 0.02
 const HELD_UP_MS_MAX = 3

@@ -42,8 +42,8 @@ async fn reconcile(thing: Arc<RustThing>, client: Arc<Client>) -> Result<Action,
 }
 
 impl Controlled {
-    /// Verifies the controller, which ran during the restart: objects are created and changed, and
-    /// one ConfigMap is deleted.
+    /// Creates and changes objects, deletes one ConfigMap, and verifies that the controller reacts.
+    /// The controller has been running since before the restart of the server.
     pub async fn judge(self, client: Client) -> Result<()> {
         let things: Api<RustThing> = Api::namespaced(client.clone(), NS);
         let maps: Api<ConfigMap> = Api::namespaced(client, NS);

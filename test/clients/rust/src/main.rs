@@ -82,7 +82,8 @@ pub fn config_map(name: &str, data: &[(&str, &str)], set: &str) -> ConfigMap {
     }
 }
 
-/// Returns the Status of the error with which a call is rejected.
+/// Returns the Status of a rejected call. Fails if the call was not rejected with this code and
+/// reason.
 fn refused<T: Debug>(code: u16, reason: &str, answer: kube::Result<T>) -> Result<Box<Status>> {
     match answer {
         Err(kube::Error::Api(status)) => {

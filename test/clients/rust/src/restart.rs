@@ -23,8 +23,8 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 type Versions = BTreeMap<String, u64>;
 
-/// The state of a watcher: its store, and the objects that arrived with a version older than the
-/// last one.
+/// What a watcher has observed: its store, and the objects that it received with an older version
+/// than before.
 struct Watched {
     store: Store<ConfigMap>,
     backwards: Arc<Mutex<Vec<String>>>,

@@ -31,7 +31,7 @@ type startOptions struct {
 	Flags       []string
 }
 
-// step has the arguments of all calls.
+// step is one step of a case. Its fields are the arguments of all kinds of steps.
 type step struct {
 	Call, On, As, Error                         string
 	Fault, Snapshot                             string
@@ -143,7 +143,8 @@ func (s *state) perform(ctx context.Context, step step) error {
 	case "clearFaults":
 		return cluster.ClearFaults(ctx)
 	case "fork":
-		// The fork stops when its origin stops, so it needs no cleanup.
+		// The test does not have to stop the fork. It stops together with the cluster from which it was
+		// forked.
 		s.clusters[step.As], err = cluster.Fork(ctx)
 		return err
 	case "stop":

@@ -23,7 +23,7 @@ const withControllers: SetUp = {
 
 export const setUps: SetUps = {
   aggregation: { flags },
-  /** Set-up in which Services are resolved to their endpoints. */
+  /** The server sends requests for a Service to one of its endpoints instead of the cluster IP. */
   'aggregation-endpoints': { flags: [...flags, '--enable-aggregator-routing=true'] },
   'aggregation-uid': { flags: [...flags, '--feature-gates=RemoteRequestHeaderUID=true'] },
   'aggregation-audit': {
@@ -41,11 +41,14 @@ export const setUps: SetUps = {
     },
   },
   'aggregation-controllers': withControllers,
-  /** A separate server for scenarios whose remote servers are unreachable or gone at the end. */
+  /**
+   * Used by scenarios whose remote servers are unreachable, or no longer exist at the end. They
+   * must not affect other scenarios.
+   */
   'aggregation-garbage': withControllers,
   /**
-   * A separate server for a scenario whose remote server is unreachable, which blocks the deletion
-   * of every namespace.
+   * Used by one scenario whose remote server is unreachable. Therefore no namespace can be deleted
+   * while the scenario runs.
    */
   'aggregation-controllers-down': withControllers,
 }

@@ -5,7 +5,7 @@
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 
-/** Audit rules by the group of a certificate. */
+/** Audit rules. Each rule applies to the users of one group. */
 const rules = {
   'audit-none': { level: 'None' },
   'audit-metadata': { level: 'Metadata' },

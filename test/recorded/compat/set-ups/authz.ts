@@ -14,8 +14,8 @@ type Webhook = {
 }
 
 /**
- * Returns the configuration of an authorization webhook. The kubeconfig and the webhook of the
- * runner have the same name.
+ * Returns the configuration of an authorization webhook. Its kubeconfig and its webhook on the
+ * runner's server have the same name.
  */
 const webhook = (
   name: string,

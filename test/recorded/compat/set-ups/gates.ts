@@ -16,13 +16,13 @@ const onByDefault = `
   PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
   SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
 
-/** API versions that are off by default, and the feature gates that two of their kinds need. */
+/** API versions that are off by default. */
 const moreVersions = `
   admissionregistration.k8s.io/v1beta1 certificates.k8s.io/v1alpha1 certificates.k8s.io/v1beta1 coordination.k8s.io/v1alpha2
   coordination.k8s.io/v1beta1 internal.apiserver.k8s.io/v1alpha1 networking.k8s.io/v1beta1 storage.k8s.io/v1alpha1
   storage.k8s.io/v1beta1 storagemigration.k8s.io/v1alpha1`
 
-/** Feature gates of kinds and fields of API versions that are off by default. */
+/** Feature gates of kinds and fields that only the versions above have. */
 const ofVersions =
   'ClusterTrustBundle StorageVersionMigrator DynamicResourceAllocation DRAAdminAccess DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList'
 

@@ -106,7 +106,8 @@ const images = (more: object): SetUp => {
 }
 
 /**
- * Certificate of the runner's own webhooks, which these set-ups also use as a client certificate.
+ * Returns a certificate or key of the runner's own webhooks. These set-ups also use them as a
+ * client certificate.
  */
 const pem = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../fixtures', name)).toString('base64')

@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package tools pins kubectl and the Helm that the tests run. They share a module, so that common
-// dependencies are compiled once.
+// Package tools pins the versions of kubectl and Helm that the tests run. Both are in the same
+// module, so that their common dependencies are compiled only once.
 package tools
 
 import (

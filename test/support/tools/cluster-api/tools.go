@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package tools pins the core manager of Cluster API: CRDs with defaulting, validating and
-// conversion webhooks.
+// Package tools pins the version of Cluster API. The tests run its core manager, whose CRDs use
+// webhooks for defaulting, validation and conversion.
 package tools
 
 import _ "sigs.k8s.io/cluster-api"

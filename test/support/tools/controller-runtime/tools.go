@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package tools pins controller-runtime, whose own test suites `npm run envtest` runs, and their
-// dependencies.
+// Package tools pins the version of controller-runtime and the dependencies of its tests. `npm run
+// envtest` runs these tests.
 package tools
 
 import (

@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package tools pins the etcd that the tests run against.
+// Package tools pins the version of etcd 3.5 that the tests can run on.
 package tools
 
 import (

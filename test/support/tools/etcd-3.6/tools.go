@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package tools pins the etcd that the tests run against.
+// Package tools pins the version of etcd 3.6, on which the tests run by default.
 package tools
 
 import (

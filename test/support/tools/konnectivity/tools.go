@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package tools pins the proxy server and the agent of konnectivity, which tunnel connections to a
-// cluster's network.
+// Package tools pins the version of konnectivity. Its proxy server and its agent tunnel connections
+// into the network of a cluster.
 package tools
 
 import (

@@ -42,8 +42,8 @@ export const costSchema: Fields = object({
 })
 
 /**
- * Returns the text with which kube-apiserver reports the cost of an expression that is evaluated
- * `times` times. `cost` is the cost of one evaluation.
+ * Returns how kube-apiserver reports the cost of an expression: as the factor by which it exceeds
+ * the limit. `cost` is the cost of one evaluation, and `times` is the number of evaluations.
  */
 export function factorText(cost: number, times: number): string {
   const factor = (cost * times) / 10_000_000

@@ -1,4 +1,6 @@
-/** Cases that do not apply to the CEL of Kubernetes 1.33, with the reason for each. */
+/**
+ * Cases of the CEL specification that do not apply to Kubernetes 1.33, with the reason for each.
+ */
 import type { Case } from './suite.ts'
 
 /** Suites of which no case applies. */
@@ -18,8 +20,8 @@ const olderFormat =
   'Kubernetes uses version 2 of the strings library, which prints this differently (cel-strings-format)'
 
 /**
- * Single cases in which the result of kube-apiserver differs from the specification, as recordings
- * show.
+ * Single cases in which kube-apiserver's result differs from the specification. The recordings
+ * contain its results.
  */
 const cases: { readonly [path: string]: string } = {
   'timestamps/duration_converters/get_milliseconds':

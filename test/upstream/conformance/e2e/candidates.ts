@@ -13,9 +13,9 @@ import { toolPath } from '../../../support/harness/etcd.ts'
 const LIST_BYTES_MAX = 16 << 20
 
 /**
- * Matches tests that are never candidates, whichever file they are in. They break the cluster on
- * purpose, or require features that are off by default, or machines or programs that are not
- * available here.
+ * Matches tests that are never candidates, in any file. These tests break the cluster on purpose.
+ * Others require features that are off by default, or machines or programs that are not available
+ * here.
  */
 const never =
   /\[(Disruptive|Flaky)\]|OffByDefault|\[Feature:(CBOR|StorageVersionAPI|StorageProvider|Example|GPUDevicePlugin|RuntimeHandler|NodeLogQuery|PodLogsQuerySplitStreams|DynamicResourceAllocation)\]|Aggregated APIServer|working \w+ cluster/
@@ -24,21 +24,21 @@ type CandidateFilter = {
   /** Matches files under test/e2e of Kubernetes. */
   readonly files: RegExp
   /**
-   * Matches the names of tests in these files that are left out, because they depend on running
-   * containers.
+   * Matches the names of tests in these files that are not candidates, because they depend on
+   * running containers.
    */
   readonly but?: RegExp
 }
 
 const asked: readonly CandidateFilter[] = [
-  // In these tests, webhook servers and aggregated API servers run in Pods.
-  // test/integration/webhooks runs the Kubernetes tests against a local webhook server instead.
+  // In the excluded files, webhook servers and aggregated API servers run in Pods.
+  // test/integration/webhooks runs similar tests with a local webhook server.
   { files: /^apimachinery\/(?!etcd_failure|aggregator|webhook|crd_conversion_webhook)/ },
   {
     files: /^apps\/(?!daemon_restart)/,
-    // kwok's Pods never fail, and the Pods of Jobs complete immediately. (Two tests of CronJobs
-    // pass only if they see a Pod before that.) One test breaks the probes of a StatefulSet with
-    // `exec`, and some request images through a proxy.
+    // The excluded tests do not work with kwok. Its Pods never fail, and Pods of Jobs complete
+    // immediately. Two tests of CronJobs need to see a running Pod. One test breaks the probes of a
+    // StatefulSet with `exec`. Some tests request images through a proxy.
     but: /\bfail(s|ed|ing|ure|-count)?\b|FailIndex|backoffLimit|locally restarted|DisruptionTarget|active deadline|serve a basic image|load-balancer|rolling updates and roll backs|100 missed|from active list|unhealthy pods|halt if any|provide basic identity|retry creating/i,
   },
   { files: /^architecture\// },
@@ -65,7 +65,7 @@ const asked: readonly CandidateFilter[] = [
   { files: /^network\/netpol\/network_policy_api\.go/ },
   {
     files: /^network\/service\.go/,
-    // The tests of Services that do not match this pattern send no network traffic.
+    // The excluded tests send network traffic.
     but: /hairpin|ExternalName|connect|functioning|session affinity|up and down|externalIP|rejected|restartable init|terminating|source pod IP|TrafficPolicy|headless|service-proxy-name|recreated|listening on same port/i,
   },
   {
@@ -73,7 +73,7 @@ const asked: readonly CandidateFilter[] = [
     but: /init container|extra sandbox|success for a pending|evicted pods should be terminal|reject pod|Delete Grace Period|1000 pods/,
   },
   { files: /^node\/kubelet\.go/, but: /get --raw|host cleanup/ },
-  // The test that is left out waits for five minutes.
+  // The excluded test waits for five minutes.
   { files: /^scheduling\/(?!ubernetes_lite)/, but: /exists conflict/ },
   {
     files:

@@ -86,8 +86,9 @@ function startServer(
   const controllers = manager === 'real' ? [] : ['--controllers=*,token-cleaner-controller']
   const options = {
     etcdUrl,
-    // The Endpoints of default/kubernetes must not contain a loopback address. The server still
-    // listens on loopback, so its certificate is valid for both addresses.
+    // Advertise another address than loopback, because the Endpoints of default/kubernetes must not
+    // contain a loopback address. The server listens on loopback, and its certificate is valid for
+    // both addresses.
     args: [
       `--advertise-address=${ownAddress()}`,
       '--enable-admission-plugins=NodeRestriction',
@@ -103,8 +104,8 @@ function startServer(
 }
 
 /**
- * Creates the CA for client certificates. The program that runs the controllers signs with it: the
- * server itself or kube-controller-manager.
+ * Creates the CA for client certificates. The program that runs the controllers signs certificates
+ * with this CA. This program is either the server or kube-controller-manager.
  */
 async function writeAuthority(dir: string, isSigning: boolean): Promise<string[]> {
   using tree = new CertificateTree()
@@ -120,15 +121,16 @@ const signingFlags = (dir: string): string[] => [
 ]
 
 /**
- * Starts kube-controller-manager for the workload controllers, which Keelson does not have. It uses
- * no Lease, because Keelson's controllers stop while another process holds this Lease.
+ * Starts kube-controller-manager, which runs the controllers of workloads. Keelson does not have
+ * these controllers. The process uses no Lease, because Keelson's own controllers stop while
+ * another process holds this Lease.
  */
 function startManager(
   { manager }: Options,
   server: ApiServerProcess,
   kubeconfig: string,
 ): Promise<Component> {
-  // `*` does not include the controllers for bootstrap tokens.
+  // Name the controllers for bootstrap tokens, because `*` does not include them.
   const all = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller']
   const others = ['*', 'bootstrap-signer-controller', ...ownControllers.map((name) => `-${name}`)]
   const controllers = manager === 'inside' ? others : all
@@ -143,8 +145,8 @@ function startManager(
 }
 
 /**
- * Starts the nodes and returns their number. The tests of the wide list need Pods that are
- * scheduled. The tests of the other lists need one node or none.
+ * Starts the nodes and returns their number. The tests of the wide list need several nodes for
+ * their Pods. The tests of the other lists need at most one node.
  */
 async function startNodes(
   { group, nodes, manager }: Options,
@@ -172,8 +174,8 @@ function ownAddress(): string {
 }
 
 /**
- * Prints the table of this run. Also writes files with the results of the whole group, because a
- * list can be run in parts.
+ * Prints a table of this run. Also writes the results of the whole group to files, because previous
+ * runs may have run other parts of the group.
  */
 function report(options: Options, outcomes: readonly Outcome[], names: readonly string[]): number {
   const { group, junit } = options
@@ -202,8 +204,8 @@ function rowsOf(group: Group, outcomes: readonly Outcome[]): Row[] {
 type Server = Pick<Options, 'group' | 'isReference' | 'manager'>
 
 /**
- * Returns the results file of a server. The results depend on the controllers that run next to the
- * server.
+ * Returns the path of the file with a server's results. It depends on where the controllers run,
+ * because the results also depend on this.
  */
 const fileOf = ({ group, isReference, manager }: Server): string =>
   join(cache, `${group}-${isReference ? 'reference' : `keelson-${manager}`}`)

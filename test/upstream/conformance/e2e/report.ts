@@ -13,7 +13,7 @@ export function tableOf(rows: readonly Row[]): string {
 export function summaryOf(group: string, rows: readonly Row[]): string {
   const count = (result: Outcome['result']): number =>
     rows.filter(({ outcome }) => outcome.result === result).length
-  // Only tests that passed on both servers are included in the comparison of times.
+  // Compare the times only of tests that passed on both servers.
   const both = rows.filter(
     ({ outcome, reference }) => outcome.result === 'passed' && reference?.result === 'passed',
   )

@@ -20,8 +20,8 @@ export class Results {
   }
 
   /**
-   * Stores a result. It is written immediately, because a run can be interrupted at any time. The
-   * file is read again first, because another run might have written to it.
+   * Stores a result. Writes the file immediately, because the run can be interrupted at any time.
+   * Reads the file again before that, because another run might have written to it.
    */
   keep(outcome: Outcome): void {
     this.#outcomes = this.#read()

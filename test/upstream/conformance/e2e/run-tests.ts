@@ -21,8 +21,8 @@ export type Pace = {
 }
 
 /**
- * Number of tests per start of e2e.test. A start takes one or two seconds, so each start runs
- * several tests. The number is small enough to show progress.
+ * Number of tests that one start of e2e.test runs. A start takes one or two seconds, which several
+ * tests should share. The number is small enough to show progress.
  */
 const TESTS_PER_START = 6
 /** Additional time for a test to clean up after its time limit. */
@@ -55,8 +55,8 @@ export async function runTests(
 const isAlone = (name: string): boolean => /\[(Serial|Disruptive)\]/.test(name)
 
 /**
- * Distributes the tests among the parts. The names of slow tests are adjacent, so adjacent names
- * are put into different parts.
+ * Divides the tests into parts. Slow tests often have similar names, so tests that are adjacent in
+ * the list are put into different parts.
  */
 function partsOf(names: readonly string[], size: number): string[][] {
   const count = Math.ceil(names.length / size)
@@ -83,9 +83,9 @@ async function runPart(
       `--num-nodes=${nodes}`,
       '--minStartupPods=-1',
       `--kubectl-path=${toolPath('kubectl')}`,
-      // There is no kubelet that could be queried after a failure.
+      // Do not query kubelets after a failure, because there are none.
       '--max-nodes-to-gather-from=0',
-      // Matches whole names, because some names are prefixes of others.
+      // Match the whole name of each test, because some names are the beginning of others.
       ...names.map((name) => `--ginkgo.focus= ${escaped(name)}$`),
       ...(limitSeconds === undefined
         ? []
@@ -102,7 +102,7 @@ async function runPart(
   process.off('exit', kill)
   const reported = existsSync(report) ? readJunit(readFileSync(report, 'utf8')) : []
   return names.map((name) => {
-    // In the report, labels follow the name.
+    // In the report, the labels of a test follow its name.
     const outcome = reported.find((one) => one.name === name || one.name.startsWith(`${name} [`))
     return outcome === undefined
       ? { name, result: 'failed', seconds: 0, said: `e2e.test reported no result: see ${id}.log` }

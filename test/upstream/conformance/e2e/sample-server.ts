@@ -1,8 +1,8 @@
 /**
- * Replaces the Pod in Kubernetes' test of the aggregator. When the test has created the Secret of
- * its extension API server, this program starts the real sample-apiserver on this machine, with the
- * certificate of the Secret and the Pod's ServiceAccount. Then it redirects the test's Service and
- * APIService to this process.
+ * Replaces a Pod in Kubernetes' test of the aggregator. The test creates a Secret for its extension
+ * API server. This program then starts the real sample-apiserver on this machine. It uses the
+ * certificate in the Secret and the ServiceAccount of the Pod. Finally, it redirects the Service
+ * and the APIService of the test to this process.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fieldsOf, itemsOf, textOf, type Fields } from '../../../../src/api/object.ts'

@@ -19,12 +19,12 @@ type gateStage struct {
 	Stage   string `json:"stage"`
 	Default bool   `json:"default"`
 	Locked  bool   `json:"locked,omitempty"`
-	// The stage applies only if all servers have at least this version.
+	// If set, the stage applies only if all servers of a cluster have at least this version.
 	MinCompatibility string `json:"minCompatibility,omitempty"`
 }
 
-// readGates reads gates from map literals. The keys are the names of the gates, and the values are
-// lists of stages. A package that a version does not have yet has no gates.
+// readGates reads feature gates from the map literals in a folder. A key is the name of a gate, and
+// its value is a list of stages. If the folder does not exist in this version, there are no gates.
 func readGates(folder string, into map[string]gateFacts) error {
 	entries, err := os.ReadDir(folder)
 	if os.IsNotExist(err) {
@@ -58,7 +58,7 @@ func readGates(folder string, into map[string]gateFacts) error {
 				return true
 			}
 			gate := gateFacts{Name: name}
-			// client-go specifies a single stage of a gate instead of a list.
+			// In client-go, the value can be a single stage instead of a list.
 			if only := readStage(stages, isTrue); only.Stage != "" {
 				gate.History = append(gate.History, only)
 			}
@@ -78,8 +78,9 @@ func readGates(folder string, into map[string]gateFacts) error {
 	return nil
 }
 
-// gateName returns the value of a constant of the package. For a constant of another package, it
-// returns the name of the constant, which is also the name of the gate.
+// gateName returns the name of the gate that a key denotes. If the key is a constant of this
+// package, this is the value of the constant. If it is a constant of another package, its own name
+// is used, which is also the name of the gate.
 func gateName(key ast.Expr, constants constants) string {
 	switch key := key.(type) {
 	case *ast.Ident:
@@ -90,7 +91,7 @@ func gateName(key ast.Expr, constants constants) string {
 	return ""
 }
 
-// trueConstants returns `true` and the names of constants with that value.
+// trueConstants returns the names of all constants with the value true, and the word `true` itself.
 func trueConstants(files []*ast.File) map[string]bool {
 	names := map[string]bool{"true": true}
 	for _, file := range files {

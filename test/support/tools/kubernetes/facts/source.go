@@ -51,7 +51,8 @@ func (all marks) value(name, wanted string) (string, bool) {
 
 type found[Spec any] struct {
 	spec Spec
-	// If a declaration declares only one thing, its comment precedes the whole declaration.
+	// The comment above the declaration. For a declaration with several names in parentheses, this is
+	// the comment above all of them.
 	doc *ast.CommentGroup
 }
 
@@ -73,8 +74,8 @@ func specs[Spec any](file *ast.File, sort token.Token) []found[Spec] {
 	return all
 }
 
-// apart returns the comment of a declaration, and the comments before it that belong to no other
-// declaration.
+// apart returns the comment above a declaration. It also returns comments further above, separated
+// by blank lines, which belong to no other declaration.
 func apart(file *ast.File, declared *ast.GenDecl) *ast.CommentGroup {
 	start := declared.Pos()
 	joined := &ast.CommentGroup{}
@@ -101,7 +102,7 @@ type constants struct {
 	values map[string]string
 	// Values of the constants of each type.
 	of map[string][]string
-	// Constants of other packages, by import path.
+	// The constants of other packages. The key is the import path of the package.
 	others map[string]constants
 }
 
@@ -155,7 +156,7 @@ func readConstants(files []*ast.File, others map[string]constants) constants {
 	return known
 }
 
-// resolve returns a default value, which is either JSON or the name of a constant.
+// resolve returns a default value as JSON. The text is either JSON, or a reference to a constant.
 func (known constants) resolve(text string) string {
 	inner, isReference := strings.CutPrefix(text, "ref(")
 	if !isReference {

@@ -24,15 +24,15 @@ type aliasFacts struct {
 	Name   string   `json:"name"`
 	Go     string   `json:"go"`
 	Values []string `json:"values,omitempty"`
-	// Whether the type is a true alias instead of a separate type.
+	// Whether this is a Go alias (`type A = B`) instead of a separate type.
 	IsSame bool `json:"isSame,omitempty"`
 	IsEnum bool `json:"isEnum,omitempty"`
 }
 
 type typeFacts struct {
 	Name string `json:"name"`
-	// Whether the type is a kind. NonNamespaced is the client generator's marker for kinds without a
-	// namespace.
+	// Whether the type is a kind. NonNamespaced states whether it has the marker
+	// `+genclient:nonNamespaced`, which means that the kind has no namespace.
 	IsKind        bool         `json:"isKind,omitempty"`
 	IsResource    bool         `json:"isResource,omitempty"`
 	NonNamespaced bool         `json:"nonNamespaced,omitempty"`
@@ -46,12 +46,13 @@ type typeFacts struct {
 // unionFacts describes a struct in which a discriminator determines which field is set.
 type unionFacts struct {
 	Discriminator string `json:"discriminator"`
-	// Go names of the member fields by JSON name.
+	// The fields that are members of the union. The key is the JSON name, and the value is the Go
+	// name.
 	Fields map[string]string `json:"fields"`
 }
 
 type fieldFacts struct {
-	// JSON name. Empty if the fields of the type are inlined.
+	// JSON name of the field. Empty if the fields of its type are inlined.
 	Name          string   `json:"name,omitempty"`
 	Go            string   `json:"go"`
 	OmitEmpty     bool     `json:"omitempty,omitempty"`
@@ -68,8 +69,8 @@ type fieldFacts struct {
 	Gates   []string `json:"gates,omitempty"`
 }
 
-// readPackage returns nil if the folder contains no API types. It adds the constants of the package
-// to `others`, under `path`.
+// readPackage reads the API types of a folder, and returns nil if the folder contains none. It adds
+// the constants of the package to `others`, under the import path `path`.
 func readPackage(folder, path string, others map[string]constants) (*packageFacts, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -93,7 +94,7 @@ func readPackage(folder, path string, others map[string]constants) (*packageFact
 	if !hasTypes {
 		return nil, nil
 	}
-	// The declarations in the file with the kinds precede those of all other files.
+	// The file with the kinds comes first, so that the kinds precede all other types.
 	sort.SliceStable(files, func(a, b int) bool { return isTypes(set, files[a]) && !isTypes(set, files[b]) })
 	constants := readConstants(files, others)
 	others[path] = constants

@@ -14,12 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// sameTypeMax limits recursion: a type that contains itself is filled in only one level of
-// recursion.
+// sameTypeMax limits the recursion of types. If a type contains itself, the inner object is also
+// filled, but contains no further object of this type.
 const sameTypeMax = 2
 
-// textCharacters is long enough to distinguish fields, but short enough to limit the size of the
-// recorded file.
+// textCharacters is the length of strings. It is long enough to distinguish fields, but short
+// enough to keep the recorded file small.
 const textCharacters = 4
 
 // setFields sets every field. `within` contains the enclosing types.
@@ -46,7 +46,7 @@ func set(value reflect.Value, name string, within []reflect.Type) {
 	case reflect.Int32:
 		value.SetInt(number)
 	case reflect.Int64:
-		// The number exceeds 32 bits, but a double represents it exactly.
+		// This number needs more than 32 bits, but can be represented exactly as a double.
 		value.SetInt(1<<33 + number)
 	case reflect.Float64:
 		value.SetFloat(float64(number) + 0.5)
@@ -127,8 +127,8 @@ func special(value reflect.Value, name string, number int64) bool {
 	return true
 }
 
-// numberOf returns the same number for the same name, so that a struct is the same wherever it
-// occurs.
+// numberOf returns a number that depends only on the name. A struct therefore has the same values
+// wherever it occurs.
 func numberOf(name string) int64 {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(name))

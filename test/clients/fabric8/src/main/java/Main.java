@@ -75,7 +75,7 @@ public class Main {
     if (!String.valueOf(actual).equals(String.valueOf(wanted))) throw new AssertionError(what + ": " + actual + ", not " + wanted);
   }
 
-  /** Returns the Status in the typed error with which a call is rejected. */
+  /** Calls `call`, which the server must reject, and returns the Status of the error. */
   static Status refused(int code, String reason, Body call) throws Exception {
     try {
       call.run();
@@ -270,7 +270,7 @@ public class Main {
     informer.close();
   }
 
-  /** Retries while the server is down. */
+  /** Changes an object. Retries while the server is down. */
   static void change(int n) throws Exception {
     long end = System.currentTimeMillis() + WAIT_MAX_MS;
     while (true) {

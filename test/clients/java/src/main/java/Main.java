@@ -65,7 +65,7 @@ public class Main {
   static ApiClient clientOf(String context) throws Exception {
     KubeConfig config = KubeConfig.loadKubeConfig(new FileReader(System.getenv("KUBECONFIG")));
     config.setContext(context);
-    // Informers reject a client with a read timeout.
+    // Disable the read timeout, because informers do not accept a client that has one.
     return ClientBuilder.kubeconfig(config).setReadTimeout(Duration.ZERO).build();
   }
 
@@ -84,7 +84,9 @@ public class Main {
     if (!String.valueOf(actual).equals(String.valueOf(wanted))) throw new AssertionError(what + ": " + actual + ", not " + wanted);
   }
 
-  /** Returns the Status in the body of the error with which a call is rejected. */
+  /**
+   * Calls `call`, which the server must reject, and returns the Status in the body of the error.
+   */
   static V1Status refused(int code, String reason, Call<?> call) {
     try {
       call.run();
@@ -157,8 +159,8 @@ public class Main {
     applyAs("two", "{\"a\":\"2\"}", true);
     V1ConfigMap after = applyAs("one", "{}", null);
     equal(after.getData(), "{a=2}", "data when the first manager applies nothing");
-    // The client drops managedFields when it decodes an object. The causes of a conflict show which
-    // fields another manager owns.
+    // The client drops managedFields when it decodes an object. Instead, the causes of a conflict
+    // show which fields another manager owns.
     equal(fieldsOf(refused(409, "Conflict", () -> applyAs("one", "{\"a\":\"3\"}", null))), "[.data.a]", "causes");
   }
 
@@ -232,7 +234,8 @@ public class Main {
     equal(made.getRaw().get("spec"), "{\"size\":1}", "created");
     DynamicKubernetesObject patched = things.patch(NS, "one", V1Patch.PATCH_FORMAT_JSON_MERGE_PATCH, new V1Patch("{\"spec\":{\"size\":2}}"))
         .throwsApiException().getObject();
-    // updateStatus() of this client sends a patch as application/json, which servers reject.
+    // This client's updateStatus() sends a patch with the content type application/json, which
+    // servers reject. Therefore the status is replaced.
     patched.getRaw().add("status", JsonParser.parseString("{\"seen\":2}"));
     new CustomObjectsApi(admin).replaceNamespacedCustomObjectStatus("field.test", "v1", NS, "javathings", "one", patched.getRaw()).execute();
     equal(things.get(NS, "one").throwsApiException().getObject().getRaw().get("status"), "{\"seen\":2}", "status");
@@ -315,7 +318,7 @@ public class Main {
     factory.stopAllRegisteredInformers();
   }
 
-  /** Retries while the server is down. */
+  /** Changes an object. Retries while the server is down. */
   static void change(int n) throws Exception {
     long end = System.currentTimeMillis() + WAIT_MAX_MS;
     V1Patch body = new V1Patch("{\"data\":{\"n\":\"" + n + "\"}}");
