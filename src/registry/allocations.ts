@@ -19,8 +19,8 @@ export type Allocation = {
   /** The object with the allocated values. */
   readonly object: KubeObject
   /**
-   * Called after a successful write. Releases what the previous object used and the new one does
-   * not. Never rejects.
+   * Called after a successful write. Releases the values that the previous object used and the new
+   * one does not use. Never rejects.
    */
   readonly keep: () => Promise<void>
   /**

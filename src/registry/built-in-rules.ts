@@ -1,6 +1,6 @@
 /**
- * Rules for writes of built-in kinds: the generic rules, adjusted by the kind's strategy, plus the
- * kind's own rules from kinds/.
+ * Rules for writes of built-in kinds. They combine the rules for all kinds, the properties of the
+ * kind in its strategy (strategy.ts), and the kind's own rules in kinds/.
  */
 import type { Gates } from '../api/gates.ts'
 import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
@@ -26,7 +26,7 @@ import { typeOf } from './types.ts'
 type WriteRulesOptions = {
   readonly cluster: ClusterFacts
   readonly gated: GatedFields
-  /** Returns the type of the kind, which is created on first use. */
+  /** Returns the type of the kind. The type is created on first use. */
   readonly struct: () => Struct
 }
 
@@ -202,8 +202,8 @@ function countingRules(
 }
 
 /**
- * Rules for updates through /status. They can change the status, and those metadata fields that the
- * kind allows.
+ * Rules for updates through /status. Such an update can change the status and the metadata, except
+ * the metadata fields in `statusKeeps`.
  */
 function statusRules(
   { statusKeeps = [] }: Strategy,

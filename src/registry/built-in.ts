@@ -1,4 +1,7 @@
-/** Built-in resources: entries of the catalogue, combined with the rules in kinds/. */
+/**
+ * Built-in resources. Each one combines an entry of the catalog (catalogue/) with the rules in
+ * kinds/.
+ */
 import { defaultGates, type Gates } from '../api/gates.ts'
 import { deprecationOf } from '../api/lifecycle.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -252,7 +255,7 @@ function otherForms(
 }
 
 type KnownForms = {
-  /** The served form. */
+  /** Type of the objects in the served version. */
   readonly struct: Struct
   readonly stored: StoredForm | undefined
   readonly release: number
@@ -274,7 +277,7 @@ function otherForm(
       fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object),
     }
   }
-  // Versions with the same fields differ only in their apiVersion. In this case, the catalogue
+  // Versions with the same fields differ only in their apiVersion. In this case, the catalog
   // declares one version as an alias of the other.
   if (old.fields === struct.fields) {
     const served = apiVersionOf(row)
@@ -304,7 +307,7 @@ const conversionsOf = (
   rules?.convertFor?.(splitApiVersion(storedAs).version) ?? rules?.convert
 
 /**
- * Returns the catalogue package of the kind's group, or of the group from which the kind was moved.
+ * Returns the catalog package of the kind's group, or of the group from which the kind was moved.
  */
 function packageOf(apiVersion: string, row: ResourceRow): string {
   const { group, version } = splitApiVersion(apiVersion)

@@ -27,8 +27,8 @@ const withGates = (...on: readonly string[]): Gates => ({
 })
 
 /**
- * Runs both validations. Returns the validation errors, the log, and the values of the two
- * counters.
+ * Runs the handwritten and the declarative validation. Returns the validation errors, the log, and
+ * the values of the two counters.
  */
 function runBoth(rules: KindRules, { isTakenOver = false, isUpdate = false } = {}) {
   const logged: string[] = []

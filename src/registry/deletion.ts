@@ -46,9 +46,9 @@ export const foregroundFinalizer = 'foregroundDeletion'
  */
 export type OwnDeletion = {
   /**
-   * Returns the object with a deletionTimestamp. The first delete always stores this object, even
-   * if it has no finalizers in its metadata. A controller then cleans up and removes the
-   * finalizers.
+   * Returns the object with a deletionTimestamp. The first delete stores this object even if
+   * metadata.finalizers is empty. A controller then cleans up, after which the object can be
+   * removed.
    */
   readonly mark: (object: KubeObject, options: DeletionOptions, now: string) => KubeObject
   /**
@@ -70,7 +70,10 @@ export type DeletionRules = {
   readonly isGarbageCollected: boolean
   /** Propagation policy if a delete does not specify one. */
   readonly defaultPropagation: 'Background' | 'Orphan'
-  /** Returns the grace period. Absent if objects of the kind have no grace period. */
+  /**
+   * Returns the grace period of an object. The function is absent if objects of the kind have no
+   * grace period.
+   */
   readonly graceOf?: GraceOf
   readonly ownDeletion?: OwnDeletion
   /**

@@ -18,7 +18,10 @@ import { validateCreate } from './validate.ts'
  * items.
  */
 const BYTES = 110_000
-/** Maximum number of rules that validate the same list. Each rule can report up to the limit. */
+/**
+ * Maximum number of rules that validate the same list. Each rule can report up to FAULTS_MAX
+ * errors.
+ */
 const RULES = 3
 
 function decoded(field: SweptField, resource: Resource): KubeObject | undefined {

@@ -1,7 +1,7 @@
 /**
  * Handles fields whose feature gate is off. Reads return these fields, so that data stored while
  * the gate was on is not lost. Writes drop them, unless the stored object already uses the gate.
- * The catalogue declares the gates of fields (`gate=`).
+ * The catalog of types declares the gates of fields (`gate=`).
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -131,8 +131,9 @@ type Plan = {
 }
 
 /**
- * A gated field. `use` identifies the gate and, unless the gate counts as in use as a whole, the
- * field. If `inner` is set, the gate applies only to the field `inner` within this field.
+ * A gated field. `use` is the key under which the use of the gate is recorded: the gate alone for
+ * gates that count as in use as a whole, otherwise the gate and the field. If `inner` is set, the
+ * gate applies only to the field `inner` within this field.
  */
 type Gated = {
   readonly use: string

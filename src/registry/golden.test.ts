@@ -140,7 +140,7 @@ test('an object with every field set is unchanged after it is decoded and encode
     const { value, fault, strictFaults } = decodeStruct(text, struct)
     assert.deepEqual([fault, strictFaults], [undefined, []], id)
     assert.equal(printStruct(value, struct), text, id)
-    // A WatchEvent has neither `kind` nor `apiVersion`, so these are empty in its envelope.
+    // A WatchEvent has neither `kind` nor `apiVersion`, so both are empty in the protobuf envelope.
     const named = 'kind' in value ? { kind, apiVersion } : { kind: '', apiVersion: '' }
     assert.ok(encodeObject({ ...value, ...named }, struct).equals(protobuf), `${id} as protobuf`)
     assert.equal(

@@ -1,4 +1,7 @@
-/** Rules that a kind can define in addition to the catalogue. The files in kinds/ define them. */
+/**
+ * Rules that a kind can define in addition to its entry in the catalog (catalogue/). The files in
+ * kinds/ define these rules.
+ */
 import type { FieldFault } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
 import type { IpFamily } from '../api/ip.ts'
@@ -55,8 +58,8 @@ export type KindRules = Partial<
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
   /**
-   * Rules that can take a long time, and therefore run in time slices. The default of `gates` are
-   * the gates of the default release.
+   * Rules that can take a long time, and therefore run in time slices. If `gates` is absent, the
+   * gates of the default release apply.
    */
   readonly validateInSlices?: (
     object: KubeObject,
@@ -75,7 +78,7 @@ export type KindRules = Partial<
   /** Fields that a field selector can name: either their paths, or functions that read them. */
   readonly selectableFields?: readonly string[] | FieldSelection['fields']
   readonly indexedFields?: readonly string[]
-  /** Sets defaults in addition to those in the catalogue. */
+  /** Sets defaults in addition to those in the catalog of types. */
   readonly setDefaults?: (object: KubeObject, gates: Gates, now: () => string) => KubeObject
   /** Adds fields that older servers did not store. Called when an object is read. */
   readonly completeStored?: (object: KubeObject, cluster: ClusterFacts) => KubeObject

@@ -37,9 +37,7 @@ import { validateClientConfig } from './rules/webhook.ts'
 import { podTable } from './tables/pods.ts'
 import { validateConditions } from './rules/conditions.ts'
 
-/**
- * Maximum CPU time of all threads. With this many items, a quadratic loop takes a second or more.
- */
+/** Maximum CPU time of all threads. For `ITEMS` items, a quadratic loop takes a second or more. */
 const CPU_MS_MAX = 600
 const ITEMS = 40_000
 
@@ -333,8 +331,8 @@ test('validation of policies and webhooks stops at the maximum number of reporte
       (await rules.validateInSlices?.(object, undefined)) ??
       rules.validate?.(object, defaultGates) ??
       []
-    // The limit applies twice to operations. The rules for all policies and the rules for mutating
-    // policies validate them separately.
+    // Operations are validated twice: by the rules for all policies, and by the rules for mutating
+    // policies. Each of the two reports up to FAULTS_MAX errors.
     assert.ok(
       faults.length >= FAULTS_MAX && faults.length < 2 * FAULTS_MAX + 20,
       `${faults.length}`,

@@ -47,7 +47,8 @@ export type NameRules = {
 
 /**
  * Validates metadata. This function runs several times for each write, so it allocates no memory
- * for absent fields. `lists` contains the errors in lists, if the lists were already validated.
+ * for absent fields. `lists` contains the errors in labels, annotations and ownerReferences, if
+ * these were already validated.
  */
 export function validateMetadata(
   metadata: ObjectMeta,

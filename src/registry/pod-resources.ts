@@ -55,15 +55,15 @@ export function aggregateResources(
 type Total = Map<string, Quantity>
 
 /**
- * Totals of the init containers: that of the sidecars, and the largest quantity that an init
- * container needs together with the sidecars before it.
+ * Totals of the init containers. `sidecars` is the total of the sidecars. `alone` is the largest
+ * quantity that an init container needs together with the sidecars before it.
  */
 type InitTotals = { readonly sidecars: Total; readonly alone: Total }
 
 const newTotal = (): Total => new Map()
 const noAmounts = (): InitTotals => ({ sidecars: newTotal(), alone: newTotal() })
 
-/** Visits only the resources of the container, because the totals of all others do not change. */
+/** Adds an init container. Only the totals of the resources in `own` can change. */
 function addInitContainer(
   { sidecars, alone }: InitTotals,
   own: ResourceList,

@@ -27,7 +27,7 @@ export type ResourceRow = {
   readonly categories: readonly string[]
   readonly subresources: readonly Subresource[]
   readonly storageVersion: string | undefined
-  /** Catalogue package that contains the type of the kind. */
+  /** Package of the catalog that contains the type of the kind. */
   readonly packageName: string
 }
 
@@ -42,7 +42,9 @@ const verbsByLetter: ReadonlyMap<string, Verb> = new Map([
   ['W', 'watch'],
 ])
 
-/** Rows by release, for the releases that the process uses. */
+/**
+ * Built-in resources, keyed by release. Releases that the process does not use are not included.
+ */
 const known = new Map<number, readonly ResourceRow[]>()
 
 /** Returns the resources of a release, in the order of discovery. */

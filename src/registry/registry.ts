@@ -8,7 +8,7 @@ import type { Resource } from './resource.ts'
 type Id = { readonly group: string; readonly version: string; readonly plural: string }
 
 export class Registry {
-  /** The minor version of the Kubernetes release that the control plane is. */
+  /** The minor version of the Kubernetes release that the control plane serves. */
   readonly release: number
   readonly #resources = new Map<string, Resource>()
   /**

@@ -1,6 +1,6 @@
 /**
- * Adapts validation errors to a release. The rules report errors with the texts of 1.33. Named
- * differences of later releases, which have no feature gate:
+ * Adapts validation errors to a release. The rules for objects report errors with the texts of
+ * 1.33. Some texts of later releases are different without a feature gate:
  *
  * - Since 1.34, invalid values are shown as JSON.
  * - Since 1.34, some texts are shorter, because the path of the error already names the field.
@@ -35,7 +35,10 @@ function adapted(fault: FieldFault): FieldFault {
     : { ...fault, path: renamed, reason, message: last }
 }
 
-/** Texts that are shorter since 1.34: the fields, the end of the text, and the new end. */
+/**
+ * Texts that are shorter since 1.34: the end `from` becomes `to` in errors whose path matches
+ * `field`.
+ */
 const shortened: readonly (readonly [field: RegExp, from: string, to: string])[] = [
   [/ownerReferences.*\.kind$/, 'kind must not be empty', 'must not be empty'],
   [/ownerReferences.*\.name$/, 'name must not be empty', 'must not be empty'],

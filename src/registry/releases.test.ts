@@ -7,7 +7,7 @@ import { apiVersionOf } from './resource.ts'
 import { schemeOf } from './scheme.ts'
 import { findType, typeOf } from './types.ts'
 
-/** The releases whose types are in the catalogue. */
+/** The releases whose types are in the catalog. */
 const releases = [33, 34, 35, 36, 37]
 
 const storedVersion = (release: number, name: string): string | undefined =>

@@ -97,7 +97,7 @@ export type ResourceDiscovery = {
      * without fields.
      */
     readonly isOpen: boolean
-    /** Value that changes whenever the published data changes. */
+    /** Value that changes whenever the schema or `isOpen` changes. */
     readonly mark: string
   }
 }
@@ -110,8 +110,8 @@ export type ResourceVersions = {
    */
   readonly storageVersion?: string
   /**
-   * Returns the resource in the storage version. Present only if objects can be stored in a version
-   * that only a webhook can convert.
+   * Returns the resource in the storage version. The function is present only if objects can be
+   * stored in a version that only a webhook can convert.
    */
   readonly converted?: () => Resource | undefined
   /** Client configuration of the conversion webhook of a custom resource. */
@@ -167,8 +167,8 @@ export type WriteRules = {
 }
 
 /**
- * Error for an object that has no representation as a view such as a Scale. It is either an
- * internal error, or an error that has no `reason`.
+ * Error for an object that cannot be represented as a view. For example, some objects have no
+ * Scale. The message is that of an internal error, or of an error without a `reason`.
  */
 export type HiddenView = { readonly internal: string } | { readonly unclassified: string }
 
@@ -189,8 +189,8 @@ export type View = {
    */
   readonly whyHidden?: (object: KubeObject) => HiddenView | undefined
   /**
-   * Returns the object after a client has written the view. If the view has a resourceVersion, the
-   * object gets it.
+   * Returns the object with the changes that a client has made to the view. If the view has a
+   * resourceVersion, the object gets it.
    */
   readonly change: (object: KubeObject, view: KubeObject) => KubeObject
   readonly validate: (view: KubeObject) => FieldFault[]
@@ -199,11 +199,14 @@ export type View = {
    * checked last.
    */
   readonly refusesApply?: string
-  /** The path of the only field that a client that writes the view can own. */
+  /**
+   * Path of a field in the view, such as `spec.replicas` of a Scale. A client that writes the view
+   * can own only this field.
+   */
   readonly ownedPath: string
   /**
-   * Returns the path of this field in a version of the object. Returns undefined if the version
-   * does not have the view. If the function is absent, the path is `ownedPath`.
+   * Returns the path that corresponds to `ownedPath` in a version of the object. Returns undefined
+   * if the version does not have the view. If the function is absent, both paths are equal.
    */
   readonly objectPath?: (apiVersion: string) => string | undefined
 }
@@ -283,7 +286,8 @@ export type ValidateInSlices = (
 type ResourcePath = { readonly resource: Resource; readonly subresource: string }
 
 /**
- * Returns the view that a request path selects, or undefined if it selects the objects themselves.
+ * Returns the view that a request path selects, such as the Scale of a Deployment. Returns
+ * undefined if the path selects the objects themselves.
  */
 export function viewOf({ resource, subresource }: ResourcePath): View | undefined {
   return Object.hasOwn(resource.views, subresource) ? resource.views[subresource] : undefined

@@ -7,8 +7,8 @@ import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 
 /**
- * Package names of API groups in the catalogue. The packages of Kubernetes' internal Go types have
- * the same names.
+ * Package names of API groups in the catalog of types. The packages of Kubernetes' internal Go
+ * types have the same names.
  */
 const packages: ReadonlyMap<string, string> = new Map([
   ['', 'core'],
@@ -48,7 +48,7 @@ const commonKinds: ReadonlySet<string> = new Set([
   'UpdateOptions',
   'WatchEvent',
 ])
-/** Kinds of the core group that have no type in the catalogue. */
+/** Kinds of the core group that have no type in the catalog. */
 const coreKinds: ReadonlySet<string> = new Set([
   'APIGroup',
   'APIGroupList',

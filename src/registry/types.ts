@@ -1,4 +1,4 @@
-/** The types of built-in kinds. A type is parsed from the catalogue when it is first used. */
+/** The types of built-in kinds. A type is parsed from the catalog when it is first used. */
 import { defaultMinor } from '../api/releases.ts'
 import type { Struct } from '../objects/schema/schema.ts'
 import { typeDefaults } from './kinds/type-defaults.ts'
@@ -63,7 +63,10 @@ const texts = [
 
 const packages = splitPackages(...texts)
 
-/** Catalogues by release. All control planes of a release in a process share one. */
+/**
+ * Catalogs of types, keyed by release. All control planes of the same release in a process share
+ * one catalog.
+ */
 const catalogues = new Map<number, TypeCatalogue>()
 
 function catalogueOf(release: number): TypeCatalogue {
@@ -76,7 +79,7 @@ function catalogueOf(release: number): TypeCatalogue {
 }
 
 /**
- * Returns a type of a release. `packageName` is its package in the catalogue, as in
+ * Returns a type of a release. `packageName` is its package in the catalog, as in
  * `typeOf('core/v1', 'Pod', 33)`.
  */
 export const typeOf = (packageName: string, typeName: string, release: number): Struct =>

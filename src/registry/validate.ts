@@ -43,8 +43,8 @@ export type UpdateContext = {
 }
 
 /**
- * Validates an update. `rules` are the rules of the path of the request, which names the object
- * itself or a subresource.
+ * Validates an update. `rules` are the rules for updates through the path of the request, for
+ * example through /status.
  */
 export function validateUpdate(
   object: KubeObject,

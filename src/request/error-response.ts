@@ -40,8 +40,8 @@ export function textResponse({ code, message, retryAfterSeconds }: TextError): A
 }
 
 /**
- * Returns a Status in a media type that the client accepts. If the server supports none of those,
- * the Status is sent as JSON.
+ * Returns a Status in a media type that the client accepts. If the server supports none of these
+ * media types, the Status is sent as JSON.
  */
 function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
   const seconds = error.details?.retryAfterSeconds ?? 0

@@ -1,7 +1,8 @@
 /**
  * Creates objects only while the objects on which they depend exist: a namespace, or the definition
- * of a custom resource. Admission checks both early, but may take long afterwards. The write
- * therefore checks again, in one transaction, that they have not changed.
+ * of a custom resource. Admission checks these parents, but the steps after this check can take
+ * long. The write therefore checks again, in its own transaction, that the parents have not
+ * changed.
  */
 import { tooManyRequests } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -12,8 +13,8 @@ import { isCode } from '../storage/errors.ts'
 import type { ObjectStore } from '../storage/store.ts'
 
 /**
- * Number of attempts of a create, each with the latest parents. A parent that changes this often
- * while one object is stored is being changed continuously.
+ * Number of attempts of a create, each with the latest parents. If all attempts fail, a parent is
+ * being changed continuously.
  */
 const TRIES = 10
 const RETRY_SECONDS = 1
@@ -37,7 +38,10 @@ export type Parent = {
 
 export type ParentState = { readonly uid: string; readonly creates: AllowedCreates }
 
-/** The requests that a parent allows to create objects. `ParentVerb` explains 'update'. */
+/**
+ * The requests that a parent allows to create objects. With 'update', it allows all requests except
+ * those with the verb create.
+ */
 export type AllowedCreates = 'all' | 'update' | 'none'
 
 /**
@@ -123,8 +127,8 @@ function changesTooOften(cause: unknown): Error {
 
 /**
  * Returns the revisions of the cached parents. Returns undefined if the latest parents must be
- * read. This is the case if a parent cannot be compared, is not in the cache, or does not allow the
- * create according to the cache, which may be outdated.
+ * read: if a parent cannot be compared or is not in the cache, or if the cached parent does not
+ * allow the create. The cache may be outdated.
  */
 function knownRevisions(parents: readonly Parent[], verb: ParentVerb): KeyRevision[] | undefined {
   const revisions: KeyRevision[] = []

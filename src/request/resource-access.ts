@@ -190,7 +190,7 @@ export class ResourceAccess {
 
   /**
    * Returns access to objects in the versions in which they are stored. For resources without a
-   * conversion webhook, this is the same as `of`.
+   * conversion webhook, `of` returns the same access.
    */
   ofStored(resource: Resource): Access {
     return resource.versions.conversionWebhook === undefined

@@ -140,8 +140,8 @@ function countWatch(
 }
 
 /**
- * Returns the slot to release when a watch or a long response has been sent. For any other request,
- * releases the seats immediately and returns undefined.
+ * Returns what must be released when a watch or a long response has been sent. For any other
+ * request, releases its seats immediately and returns undefined.
  */
 function placeOf(
   life: RequestLifecycle,

@@ -98,8 +98,8 @@ function electedStarts(
     handle,
     registry,
     accessOf: readAccessOf,
-    // If objects are in another etcd, a transaction cannot compare them with their namespace.
-    // Writes to a deleted namespace may then still be in progress, as they may with replicas.
+    // Objects in another etcd cannot be compared with their namespace in a transaction. Therefore,
+    // writes to a deleted namespace can still be in progress, as with several replicas.
     hasReplicas:
       config.storage.store.kind === 'etcd' && (!isAlone || config.storage.overrides.length > 0),
     election: {

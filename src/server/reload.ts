@@ -1,6 +1,7 @@
 /**
- * Reloads files that may be renewed while the server runs: serving certificates, signing CAs, the
- * client certificates for aggregated API servers and for etcd, and the CAs of client certificates.
+ * Reloads files that may be renewed while the server runs: serving certificates, signing CAs, and
+ * the CAs of client certificates. The client certificates for aggregated API servers and for etcd
+ * are also reloaded.
  */
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
@@ -18,7 +19,7 @@ import type { Clock } from '../lib/time/clock.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 
-/** Replaces the CA with which these signers sign certificates. */
+/** Replaces the CA of the signers with these names. */
 type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: string) => void
 
 export type ServerReloadOptions = {

@@ -46,8 +46,8 @@ const STOP_GRACE_MS_MAX = 25_000
 const KNOWN_MS_MAX = 5_000
 
 /**
- * Delay of the background tasks with the test hook `isPrepared`: a few ticks of the event loop, so
- * that the first request of a test is handled before them.
+ * Delay of the background tasks with the test hook `isPrepared`. It is a few ticks of the event
+ * loop, so that the first request of a test is handled before the tasks.
  */
 const LOOPS_DELAY_MS = 20
 

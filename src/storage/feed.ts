@@ -17,27 +17,27 @@ import { type FeedConsumer, Subscription } from './subscription.ts'
 import { identity, type Transformer } from './transform.ts'
 
 /**
- * A stream that is silent for this long, even though progress is requested, is replaced by a stream
- * to the next member.
+ * A stream that is silent for this long, even though progress notifications are requested, is
+ * replaced by a stream to the next member.
  */
 export const SILENCE_MAX_MS = 5_000
 /**
- * If a stream has been silent for this long, progress is requested, so that a working stream is not
- * considered hung.
+ * If a stream has been silent for this long, a progress notification is requested. Without this, a
+ * working stream would be considered hung.
  */
 const ASK_AFTER_MS = 1_000
 const TICK_MS = 250
 /**
- * Interval at which progress is requested again while a reader waits for a revision. etcd does not
- * respond while a watch catches up.
+ * Interval at which progress notifications are requested again while a reader waits for a revision.
+ * etcd does not respond while a watch catches up.
  */
 const ASK_AGAIN_MS = 20
 /** Delay between attempts to open a stream. It doubles from RETRY_MIN_MS to RETRY_MAX_MS. */
 const RETRY_MIN_MS = 20
 const RETRY_MAX_MS = 1_000
 /**
- * Maximum number of prefixes without a subscription whose events are counted. The counts are used
- * to plan the ranges.
+ * Maximum number of key prefixes without a subscription for which events are counted. The counts
+ * determine how the keys are divided into ranges.
  */
 const STRANGERS_MAX = 1_000
 /**
@@ -69,8 +69,8 @@ export type FeedStats = {
    */
   readonly proofs: number
   /**
-   * Number of consistent reads that relied on such a revision. Several reads can share one
-   * revision.
+   * Number of consistent reads that used a revision read from the database. Several reads can share
+   * one revision.
    */
   readonly reads: number
   readonly events: number
@@ -124,8 +124,8 @@ export class Feed implements AsyncDisposable {
   #life = 0
   #lifeSinceMs = Number.NEGATIVE_INFINITY
   /**
-   * The revisions that belong to a replaced database: those up to `until` in any case, and those up
-   * to `newest` while the current database has not reached them.
+   * The revisions that belong to a replaced database. The revisions up to `until` always do. Those
+   * up to `newest` do as long as the current database has not reached them.
    */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
@@ -136,8 +136,8 @@ export class Feed implements AsyncDisposable {
   #retry: Timer | undefined
   #recent: Subscription | undefined
   /**
-   * Whether events have arrived since the ranges were planned. If there were none, for example
-   * after failed attempts to connect, the same ranges are used again.
+   * Whether events have arrived since the keys were divided into ranges. If there were none, for
+   * example after failed attempts to connect, the same ranges are used again.
    */
   #hasNews = false
 
@@ -231,8 +231,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Returns a revision that proves a consistent read. A subscription that has reached this revision
-   * contains everything that was acknowledged before the call.
+   * Returns a revision that a consistent read must include. A subscription that has reached this
+   * revision contains everything that was acknowledged before the call.
    */
   prove(): Promise<Revision> {
     this.#counts.reads++
@@ -378,8 +378,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Plans new ranges from the traffic so far. Each range starts at the lowest revision of the old
-   * ranges that it overlaps.
+   * Divides the keys into new ranges, based on the number of events so far. Each new range starts
+   * at the lowest revision of the old ranges that it overlaps.
    */
   #plan(): RangeState[] {
     if (!this.#hasNews) return this.#ranges

@@ -122,7 +122,7 @@ export class LocalFeedStream implements FeedStream {
     }
   }
 
-  /** Schedules `#turn` in a later tick of the event loop. */
+  /** Schedules the next delivery of events, in a later tick of the event loop. */
   schedule(): void {
     if (this.#isScheduled || this.#isEnded) return
     this.#isScheduled = true

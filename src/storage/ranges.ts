@@ -1,6 +1,6 @@
 /**
  * Divides the keys of the event feed into ranges, each with its own watch. etcd replays a lagging
- * watch at a few thousand events per second, and it replays several watches in parallel, so several
+ * watch at a few thousand events per second. It replays several watches in parallel, so several
  * watches are faster. The ranges are contiguous, do not overlap, cover all keys, and have about the
  * same traffic. Boundaries are only between resources, because the events of one resource must stay
  * in order. A resource with more than its share of the traffic gets its own range.

@@ -165,8 +165,8 @@ export type WalkOptions = ReadOptions & {
   /** The approximate size of a page (see PageSize). */
   readonly pageBytes?: number | undefined
   /**
-   * Average size of a row in an earlier walk of the range. The row limit of the first page is
-   * derived from it.
+   * Average size of a row when the range was last read. The row limit of the first page is derived
+   * from it.
    */
   readonly rowBytes?: number | undefined
   /** Requests the next page while the caller processes one, for callers that read all pages. */

@@ -195,8 +195,8 @@ export class Subscription {
   }
 
   /**
-   * Returns the number of events, which is used to plan the ranges. Half of the number is carried
-   * over to the next plan.
+   * Returns the number of events so far, which determines how the keys are divided into ranges.
+   * Half of this number is included in the result of the next call.
    */
   takeTraffic(): number {
     const traffic = this.#traffic

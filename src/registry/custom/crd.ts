@@ -132,8 +132,7 @@ export const isClosedCrd = (crd: KubeObject): boolean =>
   )
 
 /**
- * Returns a key that changes whenever a change of the CRD means that its objects must be decoded
- * again.
+ * Returns a key that changes if a change of the CRD requires that its objects are decoded again.
  */
 export const formOf = ({ uid, generation, names, storedVersions }: Crd): string =>
   JSON.stringify([uid, generation, names, storedVersions])

@@ -1,7 +1,7 @@
 /**
  * A custom resource in one version. It has the same type as a built-in resource, but is derived
- * from a CustomResourceDefinition instead of the catalogue. Expensive values are computed on first
- * use, because a server can have ten thousand CRDs.
+ * from a CustomResourceDefinition instead of the catalog of built-in types. Expensive values are
+ * computed on first use, because a server can have ten thousand CRDs.
  */
 import { quote } from '../../api/quote.ts'
 import { defaultMinor } from '../../api/releases.ts'
@@ -324,8 +324,8 @@ function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRu
 }
 
 /**
- * Increments the generation if a field outside of `ignored` has changed. Changes of metadata do not
- * count. If the status is a subresource, changes of the status do not count either.
+ * Increments the generation if a field has changed that is not in `ignored`. Callers ignore the
+ * metadata and, if it is a subresource, the status.
  */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]

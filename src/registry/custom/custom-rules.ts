@@ -59,7 +59,7 @@ export class CustomRules {
    */
   readonly #compiled: LazyValue<Promise<RuleNode | undefined>>
 
-  /** Creates the rules of a schema, for a server of a release. */
+  /** `release` is the minor version of the Kubernetes release that the server serves. */
   constructor(schema: () => Fields, release: number, unusedMs: number) {
     const version = storedVersion(release)
     const compile = () =>

@@ -65,8 +65,8 @@ export function customScaleView(
 }
 
 /**
- * Returns the object with the replica count of the scale. If the schema lacks the field, the write
- * still increments the generation, but reads prune the field.
+ * Returns the object with the replica count from `scale`. If the schema of the CRD lacks the field
+ * for the replica count, the write still increments the generation, but reads prune the field.
  */
 function withReplicas(object: KubeObject, path: readonly string[], scale: KubeObject): KubeObject {
   refuseScalarOnWay(object, path)

@@ -28,8 +28,8 @@ export type CoercedMetadata = {
 }
 
 /**
- * Whether metadata fields of a wrong type are refused or dropped. Reads drop them, because an
- * object stored with such fields must remain readable.
+ * What happens to a metadata field of a wrong type. Writes refuse the field. Reads drop it, because
+ * an object that was stored with such a field must remain readable.
  */
 export type MalformedHandling = 'refused' | 'dropped'
 

@@ -1,7 +1,7 @@
 /**
  * Conversions to the current storage version from versions that are no longer served, but in which
  * objects can still be stored. A version that differs only in its name needs no conversion and is
- * only listed in the catalogue. If an old version has other defaults than the new version, its
+ * only listed in the catalog. If an old version has other defaults than the new version, its
  * conversion sets them.
  */
 import type { KubeObject } from '../../api/object.ts'

@@ -43,7 +43,9 @@ function newSelector(selector: Fields): Fields {
   return isAll ? {} : withoutOldLabel(selector)
 }
 
-/** Returns the role unchanged. The old version differs only in the order of its fields. */
+/**
+ * Returns the role unchanged. In the old versions, roles differ only in the order of their fields.
+ */
 export const role = (object: KubeObject): KubeObject => object
 
 export function roleBinding(object: KubeObject): KubeObject {

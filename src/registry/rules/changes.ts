@@ -18,8 +18,8 @@ const line = (sign: string, name: string, value: Json | undefined): string[] =>
   value === undefined ? [] : [`${sign} ${name}: ${cutText(jsonOf(value))}`]
 
 /**
- * Formats a value as JSON. A replacer is slow, so it is used only for values with large integers,
- * which are rare.
+ * Formats a value as JSON. Only values with large integers, which are rare, need a replacer
+ * function. Other values are formatted without it, because a replacer is slow.
  */
 function jsonOf(value: Json): string {
   try {

@@ -1,4 +1,4 @@
-/** Compares values by their type in the catalogue. Rules for immutable fields use it. */
+/** Compares values by their type in the catalog. Rules for immutable fields use these functions. */
 import type { Json } from '../../api/object.ts'
 import { type Equality, isEqual } from '../../objects/schema/equal.ts'
 import { commonType } from '../types.ts'

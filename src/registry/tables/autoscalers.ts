@@ -44,8 +44,8 @@ function targets(object: KubeObject): string {
 }
 
 /**
- * Moves the CPU metric to the front, for objects that are read as v1. v1 does not preserve the
- * position of this metric, which is usually the first one.
+ * Moves the CPU metric to the front, for objects that are read as autoscaling/v1. The position of
+ * the CPU metric is not preserved in v1, but is usually the first.
  */
 function cpuFirst(object: KubeObject): KubeObject {
   const spec = specOf(object)

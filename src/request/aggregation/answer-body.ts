@@ -9,23 +9,26 @@
 import { CutOffAnswer } from '../../api/errors.ts'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
 
-/** Number of buffered bytes at which the origin is paused, if it can be paused. */
+/**
+ * Number of buffered bytes at which the connection to the remote server is paused, if it can be
+ * paused.
+ */
 const HELD_BYTES_MAX = 64 * 1024
 /**
- * Maximum size of a first chunk that is copied into its own buffer instead of a block. Most
+ * A first chunk of up to this size is copied into its own buffer instead of a reusable block. Most
  * responses consist of one chunk.
  */
 const SHORT_BYTES_MAX = 8 * 1024
 
-/** Source of the body. */
+/** The connection from which the body arrives. */
 export type BodyOrigin = {
   /**
-   * Pauses the origin. Absent if the origin itself limits how many bytes it sends before `giveBack`
-   * is called.
+   * Pauses the connection. Absent if the connection itself limits how many bytes arrive before
+   * `giveBack` is called.
    */
   readonly pause?: () => void
   readonly resume?: () => void
-  /** Called when this many bytes have been sent to the client. */
+  /** Called with the number of bytes that have been sent to the client. */
   readonly giveBack?: (bytes: number) => void
   /** Called when the rest of the body is not needed. */
   readonly cancel: () => void

@@ -15,8 +15,8 @@ import { Remote, type RemoteOptions } from './remote.ts'
 
 export type ApiServicesInformerOptions = {
   /**
-   * Returns access to APIServices, or undefined if they are not served. If they are not served,
-   * there are no remote servers.
+   * Returns access to APIServices. Returns undefined if APIServices are not served; there are then
+   * no remote servers.
    */
   readonly access: () => InformerAccess | undefined
   readonly remotes: RemoteOptions

@@ -40,7 +40,10 @@ export type AvailabilityOptions = Pick<
 > & {
   readonly apiServices: ApiServicesInformer
   readonly getEndpoints: GetService
-  /** Returns access to services or endpoints. Undefined if the resource is not served. */
+  /**
+   * Returns what an informer needs to watch Services or endpoints. Undefined if the resource is not
+   * served.
+   */
   readonly accessOf: (plural: string) => InformerAccess | undefined
   readonly handle: Handler
   readonly metrics: AvailabilityMetrics
@@ -62,8 +65,8 @@ export class Availability implements AsyncDisposable {
     { readonly remote: Remote | undefined; readonly condition: Condition }
   >()
   /**
-   * Delayed checks of conditions that another server wrote, with the length of the last delay, by
-   * name of the APIService.
+   * Delayed checks of APIServices whose condition another server has overwritten, keyed by the name
+   * of the APIService. `ms` is the length of the last delay.
    */
   readonly #contested = new Map<
     string,

@@ -107,7 +107,9 @@ export class RemoteConnections {
     return secured(this.#dial(host, port, connecting(signal)), this.#options(host, protocols))
   }
 
-  /** Connects for HTTP/2. The data of all such connections is read into the same buffer. */
+  /**
+   * Opens a connection for HTTP/2. The data of all such connections is read into the same buffer.
+   */
   async #connectReading({ host, port }: Address, signal: AbortSignal): Promise<ReadingSocket> {
     const reads = this.#memory.reads.begin()
     const options = { ...this.#options(host, ['h2', 'http/1.1']), host, port, onread: reads.onread }

@@ -5,7 +5,9 @@ import type { Condition } from './api-service.ts'
 export class AvailabilityMetrics {
   readonly #unavailable: Gauge
   readonly #total: Counter
-  /** Reasons that have occurred as values of the label `reason`. */
+  /**
+   * Reasons why APIServices have become unavailable so far. Each is a value of the label `reason`.
+   */
   readonly #reasons = new Set<string>()
 
   constructor(metrics: Metrics) {

@@ -31,7 +31,10 @@ export class RemoteMemory {
   readonly reads = new SharedReads()
 }
 
-/** A socket, and the way to read from it. If `readTo` is set, the socket emits no data events. */
+/**
+ * A socket. If `readTo` is set, it sets the receiver of the data, and the socket emits no data
+ * events.
+ */
 export type ReadingSocket = {
   readonly socket: TLSSocket
   readonly readTo: SessionOptions['readTo']

@@ -21,7 +21,10 @@ export type Reads = {
 export class SharedReads {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES)
 
-  /** Creates the option for one new socket, and the function that sets its receiver. */
+  /**
+   * Returns the `onread` option for one new socket, and the function that sets the receiver of its
+   * data.
+   */
   begin(): Reads {
     let take: ((chunk: Buffer) => void) | undefined
     /**

@@ -6,9 +6,9 @@ import { type OnConnectionCreated, hand } from '../../lib/net/dialed-tls.ts'
 /** Time after which an unused connection is closed, as in Go's client. */
 export const IDLE_MS = 90_000
 /**
- * Maximum number of connections to one address. Each connection serves one request at a time. The
- * number bounds the connections that clients can cause, and exceeds the maximum number of requests
- * in flight.
+ * Maximum number of connections to one address, because clients cause connections. Each connection
+ * serves one request at a time. The maximum is higher than the number of requests that the server
+ * handles concurrently.
  */
 const CONNECTIONS_MAX = 4096
 /** Maximum number of unused connections that stay open, as in Go's client. */
@@ -18,7 +18,7 @@ export type Connect = (protocols: readonly string[], signal: AbortSignal) => Pro
 
 export class TlsAgent extends Agent {
   readonly #connect: Connect
-  /** The connection that was opened to find out which protocol the server supports. */
+  /** An unused connection that was opened to find out which protocol the server supports. */
   #first: TLSSocket | undefined
   #idle: NodeJS.Timeout | undefined
 
@@ -38,8 +38,8 @@ export class TlsAgent extends Agent {
   }
 
   /**
-   * Provides an open connection for the next request, which need not be the request for which it
-   * was opened. That request might have been aborted.
+   * Provides an open connection for the next request. The connection might have been opened for
+   * another request, which was aborted.
    */
   offer(socket: TLSSocket): void {
     const forget = (): void => {

@@ -18,8 +18,8 @@ import type { IpRecords } from './ip-records.ts'
 
 /**
  * Number of low addresses in a range that are reserved for clients, which often request low
- * addresses. The number is a sixteenth of the range, within these bounds. The server chooses higher
- * addresses as long as any of them are free.
+ * addresses. The number is a sixteenth of the range, but at least `NAMED_MIN` and at most
+ * `NAMED_MAX`. The server chooses higher addresses as long as any of them are free.
  */
 const NAMED_SHARE = 16n
 const NAMED_MIN = 16n

@@ -46,8 +46,8 @@ export class IpRecords {
         last: lastOf(cidr),
         named: namedOf(Number(cidr.last - cidr.first + 1n), namedAddresses),
       }
-      // Addresses that are in both the old and the new range remain allocated. A Service with one
-      // of them might be about to be stored.
+      // Addresses that are in both the old and the new range remain allocated, because a Service
+      // with one of them might not be stored yet.
       const adopt = (text: string, bytes: Buffer): Buffer => {
         const was = parseCidr(text)
         if (was?.family !== cidr.family) return Buffer.alloc(0)

@@ -170,8 +170,8 @@ export class NumberSet {
 }
 
 /**
- * Converts a stored set to the stored form of a set for `range`. The lowest number of the stored
- * set is `from`.
+ * Converts a stored set to the stored form of a set for `range`. `from` is the lowest number that
+ * the stored set can contain.
  */
 export function adopted(stored: Buffer, from: number, range: NumberRange): Buffer {
   const was = new NumberSet(

@@ -3,8 +3,8 @@ import type { NumberSet } from './number-set.ts'
 import type { RangeRecord } from './range-record.ts'
 
 /**
- * Number of passes after which a number is released if no Service uses it. By then, no Service with
- * this number can still be about to be stored.
+ * Number of passes after which a number is released if no Service uses it. By then, a Service with
+ * this number is either stored or will never be stored.
  */
 const PASSES_TILL_FREE = 3
 /**

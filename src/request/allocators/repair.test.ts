@@ -125,7 +125,7 @@ test('ports that are allocated or released while Services are being listed are n
   await using engine = new MemoryEngine()
   const record = nodePortsIn(engine)
   let services: KubeObject[] = []
-  /** Runs while the slow replica lists Services to find their ports. */
+  /** Called while the slow replica lists Services to repair the ports. */
   let meanwhile: (() => Promise<void>) | undefined
   const quick = repairOfPorts({
     nodePorts: nodePortsIn(engine),
@@ -154,7 +154,7 @@ test('ports that are allocated or released while Services are being listed are n
   await record.change((set) => set.take(30_007))
   for (let pass = 1; pass < 3; pass++) for (const repair of [quick, slow]) await repair.pass()
   meanwhile = async () => {
-    // The quick replica releases the port, which is then allocated to a Service.
+    // The quick replica releases the port. The port is then allocated to a new Service.
     await quick.pass()
     await record.change((set) => set.take(30_007))
     services = [service('s', '10.0.0.2', 30_007)]

@@ -14,8 +14,8 @@ import { RecordRepair, type RepairableRecord } from './record-repair.ts'
 import { portsHeld } from './service-ports.ts'
 
 /**
- * Age at which an IPAddress without a Service is released. No write takes this long, so a Service
- * with this address can no longer be about to be stored.
+ * Age at which an IPAddress without a Service is released. No write of a Service takes this long,
+ * so a Service with this address is either stored or will never be stored.
  */
 const ADDRESS_AGE_MS_MIN = 60_000
 

@@ -218,8 +218,8 @@ function freed(spec: Fields, before: Fields | undefined): Pick<HeldAddresses, 'i
 }
 
 /**
- * Returns the index of the first address of the Service to allocate. The Service keeps its existing
- * addresses, because validation rejects changes to them.
+ * Returns the index of the first cluster IP of the Service that must be allocated. Existing cluster
+ * IPs are kept, because validation rejects changes to them.
  */
 function firstMissing(before: Fields | undefined): number {
   if (before === undefined || typeOf(before) === 'ExternalName') return 0

@@ -1,6 +1,7 @@
 /**
- * Creates the annotations of an audit event: the authorization decision, the annotations that other
- * parts of the server have added (such as admission plugins), and the latencies of a slow request.
+ * Creates the annotations of an audit event. They contain the authorization decision, annotations
+ * that other parts of the server have added (such as admission plugins), and the latencies of a
+ * slow request.
  */
 import type { RequestContext } from '../../api/context.ts'
 import type { AuditStage } from '../../config/files/audit-policy.ts'

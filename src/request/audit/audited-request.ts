@@ -71,8 +71,8 @@ export type Outcome = {
 }
 
 /**
- * Number of copies of an object that are created to remove its managedFields: the object is decoded
- * to a string, and then encoded again.
+ * Number of additional copies of an object while its managedFields are removed: the object as a
+ * string, and the result as bytes.
  */
 const OMITTING_COPIES = 2
 
@@ -137,10 +137,10 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Stores the first event. A read can run before this event is stored, if its response waits until
-   * a later event is stored. All other requests must be recorded before they run. They write
-   * objects, or can have an effect on another server, such as an exec with the method GET. Fails if
-   * a strict backend cannot record the request.
+   * Stores the first event. Most requests must be recorded before they run, because they write
+   * objects or can have an effect on another server, such as an exec with the method GET. A read
+   * can run earlier, if its response waits until a later event is stored. Fails if a strict backend
+   * cannot record the request.
    */
   received(context: RequestContext): Promise<void> | undefined {
     this.#context = context
@@ -360,7 +360,10 @@ function statusJsonOf(response: ApiResponse): Buffer | undefined {
   return body.subarray(0, statusHead.length).equals(statusHead) ? withoutNewline(body) : undefined
 }
 
-/** Returns the URI as the client sent it, as far as it is known. */
+/**
+ * Returns the URI as the client sent it. If the original path or query is unknown, the parsed one
+ * is used.
+ */
 function uriOf({ path, rawPath = path, query, rawQuery }: ApiRequest): string {
   const asked = rawQuery ?? query.toString()
   return asked === '' ? rawPath : `${rawPath}?${asked}`

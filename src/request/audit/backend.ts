@@ -28,7 +28,7 @@ export interface AuditBackend extends AsyncDisposable {
   readonly process: (event: AuditEvent, urgency: Urgency) => MaybePromise<boolean>
 }
 
-/** Stores one or several events at a time. */
+/** A sink, which stores one or several events at a time. */
 export interface EventSink {
   /** Whether events are stored in order. */
   readonly isOrdered: boolean

@@ -241,8 +241,7 @@ test('events are buffered until their total size reaches `fullBytes`', async () 
   const results = ['a', 'b', 'c', 'd'].map((json) => sink.store([event(json)], 'soon'))
   assert.deepEqual(await Promise.all(results.slice(0, 3)), [true, true, true])
   assert.deepEqual([written, waits.length], [[['a', 'b', 'c']], 1])
-  // No request waits until event e is stored, so the sink may collect further events before it
-  // writes.
+  // No request waits for event e. Therefore, the sink collects further events before it writes.
   results.push(sink.store([event('e')], 'soon'))
   await new Promise((resolve) => void setTimeout(resolve, 20))
   assert.equal(written.length, 1)

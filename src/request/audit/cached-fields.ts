@@ -87,7 +87,7 @@ export class CachedFields {
   >()
   /**
    * All maps that contain targets, so that they can be cleared together. Each map exists as long as
-   * its user object, which can be as long as a connection.
+   * its user object, for example as long as a connection.
    */
   readonly #targets = new Set<Map<string, Buffer>>()
   #targetCount = 0
@@ -122,8 +122,8 @@ export class CachedFields {
   }
 
   /**
-   * Returns a cached target, or undefined if it is not cached. In this case, the caller serializes
-   * the target and passes it to `keepTarget`.
+   * Returns a cached target. If the target is not cached, returns undefined, and the caller must
+   * serialize the target and pass it to `keepTarget`.
    */
   target({ targets }: CallerFields, uri: string): Buffer | undefined {
     const known = targets.get(uri)

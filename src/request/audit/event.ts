@@ -63,7 +63,7 @@ export type EventFacts = {
   readonly user: User | undefined
   readonly source: Source
   readonly info: RequestInfo
-  /** Milliseconds since 1970, with fractions. */
+  /** Time at which the request arrived, in milliseconds since 1970, with fractions. */
   readonly receivedMs: number
 }
 

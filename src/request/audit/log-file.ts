@@ -51,7 +51,7 @@ const localFilesystems: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
 ])
 
-/** Mode of folders that are created. */
+/** File mode of folders that the log creates. */
 const FOLDER_MODE = 0o700
 
 const MEGABYTE = 2 ** 20

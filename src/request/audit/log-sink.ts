@@ -13,8 +13,8 @@ import { legacyLine } from './legacy-line.ts'
 import type { LostEvent, ReportLost } from './lost.ts'
 
 /**
- * Destination of the lines: a file, or standard output. Each line ends in a newline. The buffers
- * must not be changed before the promise settles.
+ * Destination of the lines: a file, or standard output. Each line ends in a newline. The caller
+ * must not change the buffers before the returned promise settles.
  */
 export interface Lines {
   readonly append: (lines: Buffer) => Promise<void>
@@ -35,8 +35,8 @@ export interface Lines {
  */
 const LONG_BYTES = 128 << 10
 /**
- * Maximum size of a group of events that are written together. A group accepts events until its
- * size reaches `LONG_BYTES`, so one more event of up to that size always fits.
+ * Maximum size of a group of events that are written together. A group accepts events as long as it
+ * is smaller than `LONG_BYTES`, so one more event of up to that size always fits.
  */
 const GROUP_BYTES = 2 * LONG_BYTES
 /**

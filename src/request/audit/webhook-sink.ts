@@ -22,10 +22,7 @@ export type WebhookSinkOptions = Pick<AuditWebhook, 'initialBackoffMs'> & {
 type Client = Pick<KubeconfigClient, 'deliver' | typeof Symbol.dispose>
 
 export class WebhookSink implements EventSink {
-  /**
-   * Events can be stored in a different order than they arrived, because calls are concurrent and
-   * can be retried.
-   */
+  /** Calls are concurrent and can be retried, so events can be stored out of order. */
   readonly isOrdered = false
   readonly #client: Client
   readonly #options: WebhookSinkOptions

@@ -22,7 +22,10 @@ const HEAP_SECONDS = 10
 const SECONDS_MAX = 300
 /** Maximum length of the value of a flag. */
 const VALUE_CHARACTERS_MAX = 1024
-/** Maximum number that kube-apiserver's page accepts. klog's levels are below 2^31. */
+/**
+ * Maximum number that kube-apiserver's page /debug/flags/v accepts. The verbosity levels of klog
+ * are below 2^31.
+ */
 const NUMBER_MAX = 2 ** 32 - 1
 
 export type DebugPagesOptions = {

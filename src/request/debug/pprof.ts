@@ -108,5 +108,5 @@ function packed(field: number, values: readonly number[]): Buffer {
   return writer.take()
 }
 
-/** Maximum size of an encoded tag and number. */
+/** Space for the tag and the length of a field. */
 const FIELD_BYTES = 16

@@ -47,7 +47,7 @@ export function* heapStacks(
   }
 }
 
-/** Converts V8's line numbers, which begin at 0. */
+/** Returns the frame of a node. V8's line numbers begin at 0, and those of a frame at 1. */
 const frameOf = ({ functionName, url, lineNumber }: Runtime.CallFrame): Frame => ({
   name: functionName === '' ? '(anonymous)' : functionName,
   file: url.replace(/^file:\/\//, ''),

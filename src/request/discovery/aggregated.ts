@@ -162,7 +162,7 @@ export class AggregatedDiscovery {
   }
 
   #ownGroup(name: string): PrioritizedGroup {
-    // As in kube-apiserver, this group comes first.
+    // As in kube-apiserver, apiregistration.k8s.io comes first.
     const priority = name === 'apiregistration.k8s.io' ? Infinity : groupPriority(name)
     return { name, priority, versions: this.#ownVersions(name) }
   }

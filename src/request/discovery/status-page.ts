@@ -12,9 +12,9 @@ export const statusPath = '/statusz'
 type Times = {
   readonly upSeconds: number
   readonly nowMs: number
-  /** The release that the server is. */
+  /** Minor version of the Kubernetes release that the server implements. */
   readonly release: number
-  /** The minor version of Kubernetes whose APIs are served, if it is not that of the release. */
+  /** The minor version of Kubernetes whose APIs are served, if it differs from `release`. */
   readonly emulatedMinor?: number | undefined
 }
 

@@ -4,8 +4,8 @@
 import { gitVersionOf, minCompatibilityOf } from '../../api/releases.ts'
 
 /**
- * Returns the document of a release. `emulated` is the minor version whose APIs are served, and
- * `minCompatibility` the one that all servers have at least.
+ * Returns the document of a release. `emulated` is the minor version whose APIs are served.
+ * `minCompatibility` is the lowest minor version that the other servers of the cluster can have.
  */
 export function versionDocument(
   release: number,

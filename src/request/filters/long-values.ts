@@ -1,7 +1,7 @@
 /**
- * Rejects requests with names and options that are far longer than valid ones, before they are
- * authorized and compared. kube-apiserver rejects such requests later, or finds no object with such
- * a name.
+ * Rejects requests with names and options that are far longer than valid ones. This happens before
+ * they are authorized and compared. kube-apiserver rejects such requests later, or finds no object
+ * with such a name.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { badRequest } from '../../api/errors.ts'

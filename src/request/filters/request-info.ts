@@ -24,8 +24,8 @@ const verbOfMethod: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Path segments after the version that determine the verb. They were used in the first releases of
- * Kubernetes.
+ * Path segments after the version that determine the verb, as in `/api/v1/watch/pods`. They were
+ * used in the first releases of Kubernetes.
  */
 const verbWords: ReadonlySet<string> = new Set(['watch', 'proxy'])
 /**
@@ -37,7 +37,8 @@ export const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'fi
 type Request = Pick<ApiRequest, 'method' | 'path' | 'query'>
 
 /**
- * Parses a request. Throws a TextError if the path ends after a segment that determines the verb.
+ * Parses a request. Throws a TextError if the path ends after a segment that determines the verb,
+ * as in `/api/v1/watch`.
  */
 export function requestInfo(request: Request): RequestInfo {
   const { method, path } = request

@@ -41,8 +41,8 @@ const mutatingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'D
 class OfResource {
   readonly series = new Map<string, RequestSeries>()
   /**
-   * Functions that remove the other series of the resource: those of requests that the server ended
-   * early, and the gauge of deprecated APIs.
+   * Functions that remove the metric series of the resource that are not in `series`: those of
+   * requests that the server ended early, and the gauge of deprecated APIs.
    */
   readonly others = new Map<string, () => void>()
   /**
@@ -183,8 +183,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Counts a request that was rejected because no slot was free. kube-apiserver also includes it in
-   * the number of requests.
+   * Counts a request that was rejected because too many requests were in flight. kube-apiserver
+   * also includes it in the number of requests.
    */
   dropped(ended: EndedRequestLabels, dryRun: string): void {
     const { group, resource, scope, subresource, verb, version } = ended
@@ -207,8 +207,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Counts a request that ended early. Also registers a function that removes the series of the
-   * request together with the resource, because served requests might not have this series.
+   * Counts a request that ended early. Also registers a function that removes the counted metric
+   * series when the resource is removed.
    */
   #countEnded(
     counter: Counter,
@@ -258,7 +258,7 @@ export class RequestMetrics {
     for (const remove of known.others.values()) remove()
     for (const series of known.series.values()) series.remove()
     known.isForgotten = true
-    // Requests that passed the router before the removal can begin after it.
+    // `begin` can be called later for requests that passed the router before the removal.
     this.#ofResource.set(resource, known)
     this.#ofId.delete(idOf(resource))
     this.#events.remove(group, kind, version)

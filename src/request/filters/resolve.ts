@@ -1,7 +1,7 @@
 /**
- * The router: maps path segments and method to a resource and a verb. It makes three checks in the
- * same order as kube-apiserver: whether the path exists, whether the path supports the method, and
- * whether the names in the path are valid.
+ * The router: maps path segments and method to a resource and a verb. In the same order as
+ * kube-apiserver, it checks that the path exists, that the path supports the method, and that the
+ * names in the path are valid.
  */
 import type { ResourceInfo } from '../../api/context.ts'
 import {

@@ -166,7 +166,7 @@ test('if a flow continues to send rejected requests, later rejections are delaye
       outcomes.atOnce++
     }
   }
-  // Four queues of fifty hold two hundred requests. Of the other sixty, twenty are rejected
+  // Four queues hold 200 of the 260 requests, 50 in each queue. Of the other 60, 20 are rejected
   // immediately.
   assert.equal(outcomes.atOnce, 20)
   world.time.advance(2_000)

@@ -122,7 +122,7 @@ export class FlowControl implements Disposable {
     this.#scheduler = new TickScheduler({ defer: time.defer, shortensContended: true })
     this.#own = metrics.flows.series('exempt', 'exempt')
     this.#dividing = time.every(DIVIDE_MS, () => {
-      // `#latest` applies pending changes, and then divides the seats again.
+      // `#latest` applies pending changes, and also divides the seats.
       if (this.#classifier === undefined) this.#latest()
       else this.#levels.divide()
     })
@@ -430,8 +430,8 @@ function recordWaiting(kind: KindSeries, by: 1 | -1, nowMs: number): void {
 }
 
 /**
- * Returns the length of the body. If the client does not announce it, which hardly any client does,
- * the body counts as long, so that clients cannot avoid seats.
+ * Returns the length of the body. If the Content-Length header is missing, which is rare, the body
+ * counts as long. Otherwise, clients could omit the header to get a lower estimate.
  */
 function announcedBytes({ headers, hasBody = false }: EnteringRequest): number {
   const length = headers?.['content-length']

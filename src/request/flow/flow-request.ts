@@ -78,8 +78,8 @@ export class FlowRequest {
   }
 
   /**
-   * Number of seats that the request holds for its whole duration. This is the larger one of the
-   * numbers for execution and for lingering.
+   * Number of seats that the request holds for its whole duration: the larger of `initialSeats` and
+   * `finalSeats`.
    */
   get seats(): number {
     return Math.max(this.work.initialSeats, this.work.finalSeats)

@@ -401,9 +401,9 @@ export class QueueSet {
   }
 
   /**
-   * Whether enough seats remain for other requests if this request, which needs several seats,
-   * starts. A list takes as long as its client needs to read it. Requests that need several seats
-   * never get all seats. Thus other requests wait only for short requests.
+   * Whether enough seats remain for short requests if this request starts. A request that needs
+   * several seats can be a list, which takes as long as its client needs to read it. Therefore,
+   * such requests together get only a part of the seats.
    */
   #leavesRoom({ isWide, seats }: FlowRequest): boolean {
     if (!isWide || this.#wideSeatsInUse === 0) return true

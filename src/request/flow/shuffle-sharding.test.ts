@@ -25,8 +25,9 @@ test('a hand consists of distinct queues, and all hands together contain every q
 })
 
 test('the cards of a hand are drawn one by one from the remaining cards of the deck', () => {
-  // 12 is 2 + 5 * 2. Therefore, the first card is 2, which is at position 2 of 0, 1, 2, 3, 4. The
-  // second card is 3, at position 2 of 0, 1, 3, 4. The third card is 0, at position 0 of 0, 1, 4.
+  // The first card is at position 12 % 5 = 2 of 0, 1, 2, 3, 4, so it is 2. The quotient of 12 and 5
+  // is 2. The second card is therefore at position 2 of 0, 1, 3, 4, so it is 3. The third card is
+  // at position 0 of 0, 1, 4, so it is 0.
   assert.deepEqual(handOf(12n, { queues: 5, handSize: 3 }).queues, [2, 3, 0])
   assert.deepEqual(handOf(0n, { queues: 5, handSize: 3 }).queues, [0, 1, 2])
 })

@@ -36,8 +36,9 @@ export function handOf(
 }
 
 /**
- * Converts a position among the remaining cards to a position in the whole deck. For each card that
- * was drawn earlier from a position that is not greater, the position increases by one.
+ * Converts a position among the remaining cards to a position in the whole deck. The earlier draws
+ * are undone, the last one first. If the drawn card was at the same or a lower position, the
+ * position increases by one.
  */
 const cardAt = (place: number, before: readonly number[]): number =>
   before.reduceRight((card, other) => (card >= other ? card + 1 : card), place)

@@ -37,7 +37,7 @@ export type EstimateInput = {
   readonly query: URLSearchParams
   /** Maximum number of seats that the priority level allows for a request. */
   readonly seatsMax: number
-  /** Length of the body, if the client has announced it. */
+  /** Length of the body according to the request headers. */
   readonly bodyBytes?: number
   readonly series: FlowSeries
 }

@@ -16,9 +16,8 @@ const ERROR = 2
 const SAMPLED_FLAGS = 0x101
 
 /**
- * An ExportTraceServiceRequest with one resource and one scope. Spans are encoded as they end. If
- * they remained objects until they are sent, they would survive several garbage collections, and
- * each of these would copy them.
+ * An ExportTraceServiceRequest with one resource and one scope. Spans are encoded as they end.
+ * Otherwise, several garbage collections would copy each span before it is sent.
  */
 export class SpanBatch {
   readonly #writer = new ProtobufWriter(BATCH_BYTES)

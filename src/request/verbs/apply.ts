@@ -241,8 +241,9 @@ function typesOfOwners({
     once('type of owner', () => {
       if (types.has(apiVersion)) return types.get(apiVersion)
       const other = otherVersion(request, inVersion, apiVersion)
-      // `before` throws if the object cannot be converted to this version. Its result is not used
-      // here. If a webhook converts the objects, `versionsWith` calls the webhook later.
+      // `before` throws if the object cannot be converted to this version. It is called only for
+      // this check. If a webhook converts the objects, `versionsWith` later calls the webhook
+      // instead.
       if (convertTo === undefined && current !== undefined) other?.before(current)
       types.set(apiVersion, other?.type)
       return other?.type

@@ -101,8 +101,8 @@ const unsafeFaults = (fields: Fields): FieldFault[] =>
     .map((name) => invalidValue(unsafeOption, true, `cannot be set together with .${name}`))
 
 /**
- * Decodes the options from a body. For other verbs, the error for a body that cannot be decoded has
- * a reason. Here it has none.
+ * Decodes the options from a body. If the body cannot be decoded, the error has no reason, unlike
+ * the error of other verbs.
  */
 async function fromBody(
   http: ApiRequest,

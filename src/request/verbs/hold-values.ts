@@ -61,8 +61,8 @@ export async function holdStoredJson(request: ResourceRequest, json: Buffer): Pr
 }
 
 /**
- * Reserves the memory that the values need, minus the memory that `holdStored` has reserved for
- * this size.
+ * Reserves the memory that the values in the JSON need, minus the memory that `holdStored` has
+ * reserved for an object of this size.
  */
 async function holdMore(request: ResourceRequest, json: Buffer, size: number): Promise<void> {
   const values = await request.context.inParts(() => countValues(json))

@@ -113,8 +113,8 @@ function readPlain(body: Buffer): Fields | undefined {
 }
 
 /**
- * Returns the body as a string. Returns undefined if this JSON might have a different meaning in
- * YAML.
+ * Returns the body as a string. Returns undefined if the body might have a different meaning in
+ * JSON and in YAML.
  */
 function plainText(body: Buffer): string | undefined {
   // The body might be YAML that begins with a brace. In that case, the YAML parser reads the body,

@@ -32,9 +32,9 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
     options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
-  // Each frame must be a single buffer, and its memory must not be reused, in two cases: messages
-  // of a WebSocket wait in a Node.js stream until they are sent, and the server's own components
-  // read frames one by one.
+  // In two cases, each frame must be a single buffer whose memory is not reused. Messages of a
+  // WebSocket wait in a Node.js stream until they are sent. The server's own components read frames
+  // one by one.
   const keepsFrames = asksForWebSocket(http) || http.connection === undefined
   const framing = framingOf(form, access.forms, { query: http.query, keepsFrames })
   const { headers } = framing

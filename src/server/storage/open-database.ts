@@ -26,8 +26,8 @@ export type DatabaseOptions = {
   readonly traced: (engine: Engine) => Engine
   readonly metrics: Metrics
   /**
-   * The engine of the main database. Set only for a separate database, whose calls the metrics of
-   * the main database then also count.
+   * The engine of the main database, whose metrics also count the calls of this database. Set only
+   * for a separate database.
    */
   readonly sharesMetricsOf?: MeasuredEngine
   readonly clock: Clock

@@ -24,8 +24,9 @@ export class CacheMemory {
   }
 
   /**
-   * Registers a cache. Returns functions like those of the cache, but for all caches together.
-   * `usedBytes` returns the sum; `dropOne` drops the registered cache's own resources first.
+   * Registers a cache. In the result, `usedBytes` returns the sum of all caches, and `isReleasing`
+   * whether any cache is releasing objects. `dropOne` drops a resource of this cache, or else of
+   * another one.
    */
   share(own: Sharer): Sharer {
     this.#sharers.push(own)

@@ -256,8 +256,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Changes when the database is replaced or restored from an older backup. Revisions from before
-   * the change are then invalid.
+   * A number that changes when the database is replaced or restored from an older backup. Revisions
+   * from before the change are then invalid.
    */
   get databaseLife(): number {
     return this.#feed.life

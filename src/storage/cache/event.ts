@@ -107,8 +107,8 @@ export class InitialEvent implements ObjectEvent {
 export class LateFrames {
   readonly #queue: EvictionQueue
   /**
-   * A cached frame must not reference its item, because this reference would keep a whole slab of
-   * items in memory.
+   * A cached frame must not reference its item, because this reference would keep the item's whole
+   * slab in memory, which is a large buffer for many objects.
    */
   readonly #frames = new WeakMap<Item, LateFrame>()
 

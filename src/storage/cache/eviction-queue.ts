@@ -93,5 +93,8 @@ export class EvictionQueue {
   }
 }
 
-/** Memory that an entry uses in addition to its bytes: in the queue, in a map, and in its slot. */
+/**
+ * Memory that an entry uses in addition to its bytes: its objects, and its share of the queue and
+ * of a map.
+ */
 export const ENTRY_BYTES = 250

@@ -14,7 +14,9 @@ import { Ring } from './ring.ts'
 import { Slabs } from './slabs.ts'
 import { type IndexedValue, newTree } from './tree.ts'
 
-/** Returns the labels of a thing of this color: the color, its first letter, and a constant. */
+/**
+ * Returns the labels of a test object of this color: the color, its first letter, and a constant.
+ */
 const labelled = (color: string) =>
   color === '' ? {} : { labels: { color, letter: color.slice(0, 1), own: 'x' } }
 
@@ -46,7 +48,7 @@ class IndexedThings {
   }
   #revision = 0
 
-  /** Writes a thing. If the color is undefined, deletes the thing. */
+  /** Writes a test object. If the color is undefined, deletes the object. */
   put(name: string, color: string | undefined): void {
     const key = `/things/${name}`
     const previous = this.tree.get(key)

@@ -236,8 +236,8 @@ export class FieldIndexes {
   }
 
   /**
-   * Returns the slab that contains the encoded labels and fields of the item (facts.ts), or
-   * undefined if these cannot be read.
+   * Returns the slab (large buffer) that contains the encoded labels and fields of the item
+   * (facts.ts). Returns undefined if these cannot be read.
    */
   #slabOf(item: Item): Item['slab'] {
     if (item.tailBytes === 0) item.settle()

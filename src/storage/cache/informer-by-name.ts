@@ -18,8 +18,8 @@ export type NamedObjects<T> = {
    */
   readonly read: (object: KubeObject) => T
   /**
-   * Sets the content of an object. `content` is undefined if the object was deleted. Without
-   * `unreadable`, `content` is also undefined if the object cannot be decoded.
+   * Sets the content of an object. `content` is undefined if the object was deleted. If there is no
+   * function `unreadable`, `content` is also undefined if the object cannot be decoded.
    */
   readonly set: (name: string, content: T | undefined) => void
   /** Called when an object cannot be decoded. */

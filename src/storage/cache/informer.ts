@@ -1,8 +1,8 @@
 /**
  * Follows one resource with a watch of the cache. Reports all objects, and then each change in
  * order. When the watch ends, everything is listed again, and objects that no longer exist are
- * reported as deleted. The informer does not resume from a revision, for two reasons: a transaction
- * can delete many objects at one revision, and after a restore of etcd the same revision can denote
+ * reported as deleted. The informer does not resume from a revision, for two reasons. A transaction
+ * can delete many objects at one revision. After a restore of etcd, the same revision can denote
  * another state.
  */
 import { parseText } from '../../api/json-value.ts'
@@ -51,10 +51,10 @@ export type InformerOptions<T> = {
    */
   readonly readLarge?: (object: KubeObject, key: Key) => T
   /**
-   * Sets the content of an object. `content` is undefined if the object was deleted. Without
-   * `unreadable`, `content` is also undefined if the object cannot be decoded. If the work takes
-   * long, the function can return the remaining steps. They run in slices before anything else is
-   * reported.
+   * Sets the content of an object. `content` is undefined if the object was deleted. If there is no
+   * function `unreadable`, `content` is also undefined if the object cannot be decoded. If the work
+   * takes long, the function can return the remaining steps. They run in slices before anything
+   * else is reported.
    */
   readonly set: (key: Key, content: T | undefined) => Steps<void> | undefined | void
   /**

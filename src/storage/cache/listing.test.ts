@@ -39,6 +39,7 @@ test('a resource is loaded without long delays while many long lists run', async
   let isRead = false
   void read.then(() => (isRead = true))
   const turns = await loop.turnsUntil(() => isRead)
-  // Reading values and creating items each takes about one slice per five objects.
+  // Reading the values takes about one time slice for every five objects. Creating the items takes
+  // as long.
   assert.ok(turns <= OBJECTS, `${turns} turns`)
 })

@@ -5,7 +5,10 @@
 import { ENTRY_BYTES, type Evictable, type EvictionQueue } from './eviction-queue.ts'
 import { type Slabs, Slot } from './slabs.ts'
 
-/** Memoized values that are single Buffers. Their bytes are stored in slabs. */
+/**
+ * Memoized values that are single Buffers. Their bytes are stored in slabs, which are large buffers
+ * for many values.
+ */
 export class MemoizedBytes<K extends WeakKey> {
   readonly #queue: EvictionQueue
   readonly #slabs: Slabs
@@ -34,8 +37,9 @@ export class MemoizedBytes<K extends WeakKey> {
 }
 
 /**
- * Memory for memoized bytes. They are stored in separate slabs. A small Buffer would be a slice of
- * a 64 KB pool, and would keep the whole pool in memory.
+ * Memory for memoized values: slabs (large buffers for many values), and the queue that evicts
+ * values. If each value were a small Buffer, it would be a slice of a 64 KB pool, and would keep
+ * the whole pool in memory.
  */
 export type MemoSpace = { readonly queue: EvictionQueue; readonly slabs: Slabs }
 
@@ -49,8 +53,9 @@ class MemoBytes extends Slot implements Evictable {
   }
 
   /**
-   * Releases the bytes. A view that a caller still uses keeps the slab in memory. The entry must
-   * not reference the slab, because the entry exists as long as its object.
+   * Releases the bytes. A view that a caller still uses keeps the slab (the buffer with the bytes)
+   * in memory. The entry must not reference the slab, because the entry exists as long as its
+   * object.
    */
   evict(): void {
     this.#slabs.release(this)

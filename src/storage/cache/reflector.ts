@@ -203,8 +203,8 @@ export class Reflector {
   }
 
   /**
-   * Closes the reflector permanently. With `keepsBytes`, the bytes of the objects are not released
-   * to the slabs, because the whole cache is being closed.
+   * Closes the reflector permanently. With `keepsBytes`, the memory of single objects is not
+   * released, because the whole cache is being closed.
    */
   close({ keepsBytes }: { readonly keepsBytes: boolean }): void {
     this.#unsubscribe()

@@ -229,8 +229,8 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Closes the resource permanently. With `keepsBytes`, no bytes are released to the slabs, because
-   * the whole cache is being closed.
+   * Closes the resource permanently. With `keepsBytes`, the memory of single objects is not
+   * released, because the whole cache is being closed.
    */
   close({ keepsBytes = false } = {}): void {
     this.#watchers.closeAll('shutdown')

@@ -17,7 +17,10 @@ type Thing = {
   readonly [field: string]: unknown
 }
 
-/** Creates items in slabs, and counts how many times items are decoded. */
+/**
+ * Creates items whose bytes are in slabs (large shared buffers), and counts how many times items
+ * are decoded.
+ */
 class TestItems {
   readonly slabs = new Slabs()
   decoded = 0

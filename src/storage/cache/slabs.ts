@@ -14,35 +14,39 @@ import { systemTime } from '../../lib/time/timers.ts'
 
 const SLAB_BYTES = 1 << 20
 /**
- * Share of a slab that must be in use. If less is in use, the slab is copied out. With this value
- * and random updates, slabs are 90 % full on average, and four bytes are copied for each byte that
- * is freed.
+ * Share of a slab (a large buffer for many objects) that must be in use. If less is in use, the
+ * bytes in use are moved to other slabs. With this value and random updates, slabs are 90 % full on
+ * average, and four bytes are copied for each byte that is freed.
  */
 const KEPT_SHARE = 0.8
 const KEPT_BYTES = Math.floor(SLAB_BYTES * KEPT_SHARE)
 /**
- * Size above which an object gets its own slab, because copying it out would save little memory.
+ * Size above which an object gets its own slab (buffer), because moving the object to a shared slab
+ * would save little memory.
  */
 const SHARED_BYTES_MAX = SLAB_BYTES >> 3
-/** Number of slots that are released between two checks of the clock. */
+/** Number of slots (locations of objects) that are released between two checks of the clock. */
 const SLOTS_AT_ONCE = 64
 
 type Slab = {
   readonly bytes: Buffer
   /**
-   * Whether this slab belongs to an item that is not stored in the cache. Such slabs are not
-   * counted.
+   * Whether this slab (buffer) belongs to an item that is not stored in the cache. Such slabs are
+   * not counted.
    */
   readonly isLoose: boolean
   used: number
   live: number
-  /** The slots that were placed in this slab. Some of them may have been moved or released. */
+  /**
+   * The slots (locations of objects) that were placed in this slab. Some of them may have been
+   * moved or released.
+   */
   readonly holders: Slot[]
 }
 
 /**
- * The location of one object's bytes. The location changes when the slab is copied out, but the
- * bytes do not.
+ * The location of one object's bytes in a slab (large buffer). The location changes when the bytes
+ * are moved to another slab, but the bytes do not.
  */
 export class Slot {
   slab: Slab | undefined
@@ -60,8 +64,8 @@ export class Slabs {
   #current: Slab = newSlab(SLAB_BYTES)
   readonly #time: SlicesTime
   /**
-   * Lists of slots that wait to be released, and the number of lists that are not completely
-   * released yet.
+   * Lists of slots (locations of objects) that wait to be released, and the number of lists that
+   * are not completely released yet.
    */
   readonly #waiting: Iterable<Slot | undefined>[] = []
   #unreleased = 0
@@ -74,8 +78,9 @@ export class Slabs {
   }
 
   /**
-   * Copies the bytes into a slab and updates the slot. Previous bytes of the slot are released. If
-   * the slot was released, the bytes are stored outside of the slabs.
+   * Copies the bytes into a slab (large buffer), and stores their location in the slot. Releases
+   * the previous bytes of the slot. If the slot was released, the bytes are stored outside of the
+   * slabs.
    */
   put(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     if (slot.isReleased || slot.slab?.isLoose) {
@@ -93,8 +98,8 @@ export class Slabs {
   }
 
   /**
-   * Copies the bytes into separate memory outside of the slabs, for bytes that only one reader
-   * uses.
+   * Copies the bytes into separate memory instead of a slab (shared buffer), for bytes that only
+   * one reader uses.
    */
   putLoose(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     slot.slab = { ...newSlab(bytes.length + tail.length), isLoose: true }
@@ -104,8 +109,8 @@ export class Slabs {
   }
 
   /**
-   * Returns the bytes of a slot, or a part of them. The view is valid for as long as it is
-   * referenced.
+   * Returns the bytes of a slot (location of an object), or a part of them. The returned view is
+   * valid for as long as it is referenced.
    */
   view(slot: Slot, start = 0, end = slot.length): Buffer {
     assert(slot.slab !== undefined, 'a slot that is read has bytes')
@@ -113,8 +118,8 @@ export class Slabs {
   }
 
   /**
-   * Records that the bytes are no longer needed. A reader that still has the slot, such as a list
-   * in progress, can continue to read it.
+   * Records that the bytes of a slot (location of an object) are no longer needed. A reader that
+   * still has the slot, such as a list in progress, can continue to read its bytes.
    */
   release(slot: Slot): void {
     const slab = this.#free(slot)
@@ -122,8 +127,9 @@ export class Slabs {
   }
 
   /**
-   * Releases slots in slices of time. A few slots are released immediately, as by `release`. Slabs
-   * are copied out only afterwards, so that no bytes are moved that are also about to be released.
+   * Releases slots (locations of objects) in slices of time. A few slots are released immediately,
+   * as by `release`. Bytes are moved to other slabs only afterwards, so that no bytes are moved
+   * that are also about to be released.
    */
   releaseAll(slots: Iterable<Slot | undefined>): void {
     this.#waiting.push(slots)
@@ -131,19 +137,21 @@ export class Slabs {
     if (!this.#isRunning) void this.#releaseWaiting()
   }
 
-  /** Whether slots are still being released, so that `size` is about to decrease. */
+  /** Whether the memory of objects is still being released, so that `size` is about to decrease. */
   get isReleasing(): boolean {
     return this.#unreleased > 0
   }
 
-  /** Number of bytes that objects use, and number of bytes that the slabs take. */
+  /**
+   * Number of bytes that objects use, and number of bytes of the slabs (buffers) that contain them.
+   */
   get size(): { readonly liveBytes: number; readonly slabBytes: number } {
     return { liveBytes: this.#liveBytes, slabBytes: this.#slabBytes }
   }
 
   /**
-   * Marks a slot as released, and returns its slab. Returns undefined if the slot has no bytes to
-   * release.
+   * Marks a slot (location of an object) as released, and returns its slab. Returns undefined if
+   * the slot has no bytes to release.
    */
   #free(slot: Slot): Slab | undefined {
     const { slab } = slot
@@ -166,7 +174,7 @@ export class Slabs {
         if (++looks % SLOTS_AT_ONCE === 0 && slices.isOver) await slices.turn()
       }
       this.#unreleased--
-      // More slots may be released in the same tick.
+      // Wait for the next slice, because more slots may be released in the same tick.
       if (this.#waiting.length === 0) await slices.turn()
     }
     for (const slab of freed) {
@@ -182,7 +190,7 @@ export class Slabs {
       this.#copyOut(slab)
   }
 
-  /** Allocates room for the bytes and the tail of a slot. */
+  /** Allocates room for the bytes of an object, and for its tail (encoded labels and fields). */
   #place(slot: Slot): Slab {
     const size = sizeOf(slot)
     const slab = this.#room(size)

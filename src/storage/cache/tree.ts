@@ -7,7 +7,7 @@ import type { Key } from '../engine.ts'
 import { type KeyRange, keyAfter, rangeOf } from '../keys.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 
-// The package is CommonJS, so the class is the `default` property of the default import.
+// sorted-btree is a CommonJS package, so its class is the `default` property of the default import.
 const BTree = BTreeModule.default
 
 export type Tree = InstanceType<typeof BTree<Key, Item>>

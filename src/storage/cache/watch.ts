@@ -317,7 +317,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 
   /**
-   * Adds the event for a change, if the watcher selects it. Returns the cost, which counts towards
+   * Adds the event for a change, if the watcher selects it. Returns the cost, which counts toward
    * TAKE_BYTES.
    */
   #show(change: ObjectChange, events: WatchEvent[]): number {

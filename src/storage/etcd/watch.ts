@@ -176,9 +176,9 @@ export class WatchStream {
 
   #cancel(watch: Watch, answer: WatchAnswer): void {
     this.#watches.delete(watch.id)
-    // etcd keeps a watch that ended because of a compaction, and treats it as never synced. etcd
-    // would then no longer respond to progress requests on this stream. Canceling the watch removes
-    // it.
+    // etcd keeps a watch that ended because of a compaction, and treats it as never synced. As long
+    // as such a watch exists, etcd does not respond to progress requests on this stream. Canceling
+    // the watch removes it.
     if (answer.watchId !== STREAM_WATCH_ID) this.#stream.send(encodeWatchCancel(watch.id))
     this.#channel.recordReason(answer.cancelReason)
     watch.handler.onCanceled({

@@ -25,7 +25,7 @@ import type { Commit, CommitsQuery } from '../local-feed-stream.ts'
 import { PageCounts } from '../page-counts.ts'
 import { KeyHistory } from './key-history.ts'
 
-// The package is CommonJS, so its class is at `default.default`.
+// sorted-btree is a CommonJS package, so its class is the `default` property of the default import.
 const BTree = BTreeModule.default
 
 /**
@@ -319,9 +319,9 @@ export class MemoryDatabase {
    * Revisions continue: each change gets its own, and event feeds receive it like any other change.
    * A client that follows the database needs no special handling.
    *
-   * Runs in one tick of the event loop, because no read or write may see a state in between. This
-   * limits the size of the clusters for which the method is suitable: a rewind takes about 3 ms for
-   * 1,000 changed objects, and 0.3 ms for 1,000 other objects. Only tests and simulations call it.
+   * Runs in one tick of the event loop, because no read or write may see a state in between. The
+   * method is therefore suitable only for small clusters: it takes about 3 ms for 1,000 changed
+   * objects, and 0.3 ms for 1,000 other objects. Only tests and simulations call it.
    */
   rewind({ histories, revision, leases }: Snapshot, { isKept, isSameObject }: RewindOptions): void {
     const leaseOf = new Map(leases.flatMap(({ id, keys }) => keys.map((key) => [key, id] as const)))

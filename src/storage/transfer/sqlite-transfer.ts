@@ -104,7 +104,7 @@ export function existingSource(
   try {
     return new SqliteSource(file, options)
   } catch (cause) {
-    // A common cause is that the folder is read-only: if there is a write-ahead log, SQLite has to
+    // A common cause is that the folder is read-only. If there is a write-ahead log, SQLite has to
     // write an index for it, even to read the store.
     const why = messageOf(cause)
     throw new Error(

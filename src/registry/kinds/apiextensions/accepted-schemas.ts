@@ -25,7 +25,7 @@ export class AcceptedSchemas {
   /** The gates of the server. */
   readonly gates: Gates
 
-  /** Creates the lookup. `spec` is the spec of the stored CRD, or undefined for a new CRD. */
+  /** `spec` is the spec of the stored CRD, or undefined for a new CRD. */
   constructor(spec: Fields | undefined, gates: Gates) {
     this.gates = gates
     this.#versions = itemsOf(spec?.['versions'])

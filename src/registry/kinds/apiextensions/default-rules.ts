@@ -18,7 +18,10 @@ import { coerceDefault } from '../../custom/embedded-metadata.ts'
 import { validateEmbedded } from './embedded-resources.ts'
 import { subschemasOf } from './structural-rules.ts'
 
-/** Validates the defaults of a schema, for a server of a release. */
+/**
+ * Validates the defaults of a schema. `release` is the minor version of the Kubernetes release that
+ * the server serves.
+ */
 export function* validateDefaults(
   schema: Fields,
   path: string,

@@ -93,8 +93,8 @@ function validateRulePath(fieldPath: string, schema: Fields, path: string): Fiel
 }
 
 /**
- * Limits of estimated costs: the maximum cost of one rule for all values in an object to which it
- * applies, and the maximum total cost of all rules of a schema.
+ * Limits of estimated costs. The first is the maximum cost of one rule for all values to which it
+ * applies in an object. The second is the maximum total cost of all rules of a schema.
  */
 const RULE_COST_MAX = 10_000_000
 const SCHEMA_COST_MAX = 100_000_000
@@ -130,15 +130,14 @@ export type RulePosition = {
    */
   readonly isBelowRule: boolean
   /**
-   * Whether a schema of unknown type lies between this schema and the outer schema with the rule.
-   * If so, the CEL type of this schema cannot be derived from that of the outer schema.
+   * Whether a schema of unknown type lies between this schema and the outer schema that has the CEL
+   * rule. If so, the CEL type of this schema cannot be derived from that of the outer schema.
    */
   readonly isBelowUnknown: boolean
   /**
-   * The parent schema, if it contains this schema as `items` or `additionalProperties` although
-   * the parent's type does not permit this keyword. The CEL type that is derived from the parent
-   * then differs from the type of this schema. Undefined in all other cases, and if `isBelowRule`
-   * is false.
+   * The parent schema, if its type does not permit the keyword (`items` or `additionalProperties`)
+   * that contains this schema. The CEL type that is derived from the parent then differs from the
+   * type of this schema. Undefined in all other cases, and if `isBelowRule` is false.
    */
   readonly holder: Fields | undefined
 }

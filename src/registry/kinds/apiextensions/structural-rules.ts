@@ -200,8 +200,9 @@ function isPlainMetadata(schema: Fields): boolean {
 type Part = { readonly part: Fields; readonly at: string; readonly isTyped: boolean }
 
 /**
- * Yields the schemas inside allOf, anyOf, oneOf and not. They must not have types, with one
- * exception: an int-or-string can have types inside anyOf in exactly one form.
+ * Yields the schemas inside allOf, anyOf, oneOf and not. These schemas must not have a type. The
+ * only exception is an anyOf that consists of the types integer and string
+ * (x-kubernetes-int-or-string).
  */
 function* junctorsOf(schema: Fields, path: string): Generator<Part> {
   for (const name of ['allOf', 'anyOf', 'oneOf']) {

@@ -100,8 +100,8 @@ const validateOneOf = (value: string, allowed: readonly string[], path: string):
   allowed.includes(value) ? [] : [invalidValue(path, value, oneOf(allowed))]
 
 /**
- * Validates selectable fields. `given` contains the schema of the version, or of the spec if the
- * fields are listed there.
+ * Validates selectable fields. `given` contains the schema of the version. If `path` is
+ * `spec.selectableFields`, it contains the schema in the spec.
  */
 export function validateSelectable(
   fields: readonly Fields[],

@@ -19,7 +19,10 @@ import {
 } from './selector-and-template.ts'
 import { countersRule } from './status-counts.ts'
 
-/** Annotation with the number of changes of the template. Older API versions had a field for it. */
+/**
+ * Annotation that counts the changes of the Pod template. Older API versions had a field for this
+ * count.
+ */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
 /** Requires that either maxUnavailable or maxSurge is greater than zero, but not both. */

@@ -136,7 +136,10 @@ const specWith = ({ claims, template }: { readonly claims: Rule; readonly templa
 
 const nothing: Rule = () => {}
 
-/** Rule of releases that validate neither the PodSpec of the template nor the claim templates. */
+/**
+ * Rule for the spec in releases that validate neither the PodSpec of the template nor the claim
+ * templates.
+ */
 const partialSpec = specWith({ claims: nothing, template: nothing })
 
 /** The first release that validates the PodSpec of the template and the claim templates. */
@@ -152,7 +155,9 @@ const wholeSpec = specWith({ claims: claimTemplates, template: podTemplate() })
 const changedSpec = specWith({ claims: nothing, template: podTemplate() })
 
 /**
- * Validates a spec. The Pods get their names, and a volume for each claim template, later.
+ * Prepares a spec for validation. As in the Pods that are created from it, the template gets a
+ * volume for each claim template. The hostname and subdomain of the template are removed, because
+ * each Pod gets its own.
  */
 const completed = (spec: Fields): Fields => {
   const { template, volumeClaimTemplates } = spec
@@ -185,8 +190,8 @@ export const statefulSetRules: KindRules = {
     gates.release < WHOLE_SINCE
       ? faultsOf(partialSpec, object['spec'], 'spec', gates)
       : faultsOf(wholeSpec, completed(fieldsOf(object['spec'])), 'spec', gates),
-  // The serviceName is immutable. A changed name is refused by `onlyChangeable`, so the other rules
-  // validate the stored name instead.
+  // The serviceName is immutable. The rule `onlyChangeable` refuses a changed serviceName, so the
+  // other rules validate the stored one.
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
     const now = fieldsOf(object['spec'])
@@ -200,7 +205,7 @@ export const statefulSetRules: KindRules = {
     const { revisionHistoryLimit, volumeClaimTemplates } = fieldsOf(object['spec'])
     const reported = [
       ...workloadWarnings(object, current, gates),
-      // As in kube-apiserver, the path differs between create and update.
+      // As in kube-apiserver, the path in a warning ends with `.Spec` on update, but not on create.
       ...warningsOfEach(itemsOf(volumeClaimTemplates), (claim, at) =>
         claimSpecWarnings(
           fieldsOf(claim['spec']),

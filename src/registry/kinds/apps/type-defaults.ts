@@ -72,7 +72,10 @@ function withClaimKinds(spec: Fields): Fields {
   return changed(spec, 'volumeClaimTemplates', claims)
 }
 
-/** Sets the default partition, if the type was absent or rollingUpdate is present. */
+/**
+ * Sets the default partition of a RollingUpdate strategy, if its type was omitted or if it has the
+ * field `rollingUpdate`.
+ */
 function withStatefulStrategy(spec: Fields): Fields {
   const strategy = fieldsOf(spec['updateStrategy'])
   const { type = 'RollingUpdate', rollingUpdate } = strategy

@@ -74,8 +74,8 @@ const withPolicies = (rules: Json | undefined): Fields | undefined =>
   isFields(rules) ? { policies: [], ...rules } : undefined
 
 /**
- * Returns the schema of the annotation. It is the JSON of Kubernetes' internal type, whose fields
- * have the names of v2 with a capital letter.
+ * Returns the schema with capitalized field names. The annotation contains JSON of Kubernetes'
+ * internal type, in which the field names of v2 begin with a capital letter.
  */
 function withGoNames(schema: Schema): Schema {
   if (schema.type === 'list') return { ...schema, of: withGoNames(schema.of) }

@@ -67,8 +67,8 @@ function newSource(name: Source, source: Fields, side: Side): Fields {
   const own = source[`${side}AverageValue`]
   const measured = name === 'object' ? source['averageValue'] : own
   const given = source[`${side}Value`]
-  // The older form contains zero for an absent quantity. A zero is therefore treated as absent if
-  // another quantity is set.
+  // In the older form, an absent quantity is zero. Therefore, a zero counts as absent if another
+  // quantity of the metric is set.
   const isUsed = isNumber(averageUtilization) && averageUtilization > 0
   const averageValue = side === 'current' && measured === '0' && isUsed ? undefined : measured
   const hasBoth =

@@ -191,8 +191,8 @@ const replicas: Rule = (value, path, { faults, gates }) => {
 }
 
 /**
- * Rule for scaling to zero. It requires a metric other than those of Pods: without Pods, these
- * metrics do not exist.
+ * Rule for minReplicas 0, which requires an Object or External metric. All other metrics are
+ * measured in Pods, and do not exist if there are no Pods.
  */
 const scalesFromZero: Rule = (value, path, { faults }) => {
   const { minReplicas, metrics } = fieldsOf(value)

@@ -47,8 +47,8 @@ function readIndex(
 export function overlapOf(one: Indexes, other: Indexes): number | undefined {
   let at = 0
   for (const [first, last] of one.ranges) {
-    // Both sets are in ascending order. A range of the other set that ends before the current range
-    // also ends before all later ranges, so it is skipped.
+    // Both sets are in ascending order. Skip the ranges of the other set that end before this
+    // range, because they also end before all later ranges.
     while (at < other.ranges.length && (other.ranges[at]?.[1] ?? 0) < first) at++
     const from = other.ranges[at]?.[0]
     if (from !== undefined && from <= last) return Math.max(first, from)

@@ -135,8 +135,9 @@ function validate(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Whether the request in the spec is unchanged. A write through /status then does not validate it.
- * Thus the Failed condition can be set even if the request can no longer be parsed.
+ * Whether the certificate request in `spec.request` is unchanged. Writes through /status do not
+ * validate an unchanged certificate request. They can then set the Failed condition even if it can
+ * no longer be parsed.
  */
 const isSameRequest = (object: KubeObject, current: KubeObject): boolean =>
   fieldsOf(object['spec'])['request'] === fieldsOf(current['spec'])['request']
@@ -145,8 +146,8 @@ const isLegacy = ({ spec }: KubeObject): boolean =>
   textOf(fieldsOf(spec)['signerName']) === legacySigner
 
 /**
- * Validates all fields except the request itself. An object stored with the legacy signer can keep
- * it.
+ * Validates all fields except `spec.request`. If `mayBeLegacy` is true, the stored object has the
+ * legacy signer name, and can keep it.
  */
 function validateRest(object: KubeObject, mayBeLegacy: boolean): FieldFault[] {
   const { expirationSeconds, signerName } = fieldsOf(object['spec'])
@@ -222,7 +223,7 @@ function isCertificate(der: Buffer): boolean {
   try {
     return new X509Certificate(der).subject !== null
   } catch {
-    // The error of OpenSSL is ignored, because it is not reported to the client.
+    // The error of OpenSSL is not used, because the client receives kube-apiserver's message.
     return false
   }
 }

@@ -101,7 +101,7 @@ function blockFault({ label, hasHeaders, bytes }: PemBlock): string | undefined 
   try {
     return new X509Certificate(bytes).ca ? undefined : 'does not have the CA bit set'
   } catch {
-    // The error of OpenSSL is ignored, because it is not reported to the client.
+    // The error of OpenSSL is not used, because the client receives kube-apiserver's message.
     return 'does not parse as X.509'
   }
 }

@@ -60,8 +60,8 @@ const claimLimits: Rule = (value, path, { faults }) => {
 
 type Order = {
   /**
-   * A field such as `min`, whose quantities must not exceed those in the field `high`. Both are
-   * given by the name of the field and its description in error messages.
+   * A field such as `min`, whose quantities must not exceed those in the field `high`. Each of the
+   * two fields has a name, and a description for error messages.
    */
   readonly low: readonly [list: string, shown: string]
   readonly high: readonly [list: string, shown: string]

@@ -73,7 +73,10 @@ function validateFinalizers(object: KubeObject, pathOf: (at: number) => string):
   )
 }
 
-/** Validates the phase. The deletionTimestamp determines its only valid value. */
+/**
+ * Validates the phase. It must be `Terminating` if the object has a deletionTimestamp, and
+ * otherwise `Active` or empty.
+ */
 function validatePhase(object: KubeObject): FieldFault[] {
   const { phase = '' } = fieldsOf(object['status'])
   const isMarked = object.metadata.deletionTimestamp !== undefined

@@ -112,7 +112,10 @@ const annotations: Rule = (value, path, { faults }) => {
   if (textOf(tainted) !== '') push(path, oldTaints, jsonFault(textOf(tainted), 'array'))
 }
 
-/** Rule for a whole Node. The paths that begin with `metadata` are those of kube-apiserver. */
+/**
+ * Rule for a whole Node. As in kube-apiserver, errors about taints and swap have paths that begin
+ * with `metadata`.
+ */
 const node: Rule = (value, _path, check) => {
   const { metadata, spec, status } = fieldsOf(value)
   annotations(fieldsOf(metadata)['annotations'], 'metadata.annotations', check)

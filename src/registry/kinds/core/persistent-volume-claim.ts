@@ -56,8 +56,8 @@ export const persistentVolumeClaimRules: KindRules = {
 }
 
 /**
- * Whether the stored source has an API group. kube-apiserver did not always validate the group, so
- * such a claim can have any group.
+ * Whether dataSource or dataSourceRef of the stored claim has an API group. In this case, any API
+ * group is accepted, because kube-apiserver did not always validate it.
  */
 const hasSourceGroup = ({ dataSource, dataSourceRef }: Fields): boolean =>
   [dataSource, dataSourceRef].some((source) => typeof fieldsOf(source)['apiGroup'] === 'string')
@@ -150,8 +150,8 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
 }
 
 /**
- * The first release in which the class of a claim can be removed, until the volume has the
- * attributes of a class.
+ * The first release in which volumeAttributesClassName can be removed from a claim, as long as
+ * status.currentVolumeAttributesClassName is not set.
  */
 const CLASS_MAY_GO_SINCE = 34
 

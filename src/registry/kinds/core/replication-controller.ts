@@ -84,8 +84,8 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
 }
 
 /**
- * Adds the tag `minimum` to errors. Declarative validation finds the same errors, and the tag is
- * used to compare both results.
+ * Adds the tag `minimum` to errors. Declarative validation (KEP-5073) finds the same errors, and
+ * the errors of both validations are matched by this tag.
  */
 function taggedMinimum(spec: Fields, field: string): FieldFault[] {
   return faultsOf(nonNegative, spec[field], `spec.${field}`).map((fault) => ({

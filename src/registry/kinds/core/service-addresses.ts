@@ -34,7 +34,8 @@ export function validateAddresses(spec: Fields, before?: Fields): FieldFault[] {
   const ips = textsOf(spec['clusterIPs'])
   const shape = validateIps(ips, textsOf(before?.['clusterIPs']))
   const faults = [...validatePair(spec, ips), ...validateFamilies(spec), ...shape]
-  // The rules below compare IP families, and the family of an invalid address is unknown.
+  // Return early, because the other rules compare IP families, and an invalid address has no
+  // family.
   if (shape.length > 0) return faults
   return [...faults, ...validateDual(ips), ...(isHeadless(spec) ? [] : validateMatch(spec, ips))]
 }

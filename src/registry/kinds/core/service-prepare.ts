@@ -114,7 +114,7 @@ function withoutMisplaced(spec: Fields, before: Fields): Fields {
   }
   const kept = Object.fromEntries(Object.entries(spec).filter(([name]) => !dropped.has(name)))
   // An update that changes the type can also add or remove ports. Node ports are dropped only if
-  // none of them is new.
+  // the stored Service already has all of them.
   const known = new Set(nodePortsOf(before))
   const losesPorts =
     mayHaveNodePorts(before) &&

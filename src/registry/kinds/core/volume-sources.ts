@@ -88,8 +88,8 @@ export const sourceNames = [
 ] as const
 
 /**
- * Rule for the volume source. Exactly one source is allowed, except that kube-apiserver accepts a
- * flexVolume in addition to an earlier source.
+ * Rule for the source of a PersistentVolume. Exactly one source is allowed. As in kube-apiserver, a
+ * flexVolume is accepted together with a source that precedes it in `sourceNames`.
  */
 export const volumeSource: Rule = (value, path, check) => {
   const spec = fieldsOf(value)

@@ -1,6 +1,6 @@
 /**
  * Rules of the kinds in this API group. Each key is a kind in the form used in error messages, such
- * as `Deployment.apps`. A version follows the kind if the rules differ between versions.
+ * as `Deployment.apps`. If the rules differ between API versions, the key ends with the version.
  */
 import type { KindRules } from '../../kind-rules.ts'
 import { endpointSliceRules } from './endpoint-slice.ts'

@@ -53,7 +53,10 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** Directions of traffic. Their rules differ only in the name of the field for peers. */
+/**
+ * The directions of traffic. Each has the name of the field for its rules, and the name of the
+ * field for the peers in a rule.
+ */
 const directions = [
   { rules: 'ingress', peers: 'from' },
   { rules: 'egress', peers: 'to' },

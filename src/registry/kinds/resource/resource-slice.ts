@@ -42,8 +42,8 @@ export const resourceSliceRules: KindRules = {
 }
 
 /**
- * Rules for older versions. In these versions, all fields of a device except its name are in
- * `basic`, which is always present.
+ * Rules for v1beta1 and v1alpha3. In these API versions, all fields of a device except its name are
+ * in `basic`, which is always present.
  */
 export const olderSliceRules: KindRules = {
   ...resourceSliceRules,

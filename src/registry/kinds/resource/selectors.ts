@@ -46,8 +46,8 @@ export class DeviceSelectors {
   }
 
   /**
-   * Compiles the expressions in the field `selectors` of each struct, before `validate` reports
-   * their errors.
+   * Compiles the expressions in the field `selectors` of each struct. `validate` later reports the
+   * errors of the compilation.
    */
   static *compile(
     structs: () => readonly Fields[],

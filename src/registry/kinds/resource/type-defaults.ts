@@ -13,7 +13,8 @@ function withMode(request: Fields): Fields {
 }
 
 /**
- * Like `withMode`, but for older versions, where only a request with a class is an exact request.
+ * Like `withMode`, but for v1alpha3 and v1beta1. In these API versions, a request without a device
+ * class is not an exact request, and gets no defaults.
  */
 const withClassMode = (request: Fields): Fields =>
   textOf(request['deviceClassName']) === '' ? request : withMode(request)

@@ -35,8 +35,8 @@ const exactFields = [
 ] as const
 
 /**
- * Converts a request to v1beta2. If one of the fields of an exact request is set, the result is an
- * exact request. Validation decides whether it is valid.
+ * Converts a request to v1beta2. If one of the fields of an exact request is set, the result has
+ * the field `exactly`. Validation later checks the result.
  */
 function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
   const exactly = Object.fromEntries(exactFields.map((field) => [field, rest[field]]))

@@ -56,9 +56,9 @@ function validate(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Validates topologies. To report the same errors as kube-apiserver, an empty term is treated as a
- * duplicate once for each topology. The reason is that kube-apiserver collects earlier terms in a
- * list that initially has one empty term for each topology.
+ * Validates topologies. kube-apiserver collects earlier terms in a list that initially contains one
+ * empty term for each topology. As in kube-apiserver, an empty term is therefore reported as a
+ * duplicate once for each topology.
  */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   const counts = once('counts of topologies', () => new Map([[identityOf([]), terms.length]]))

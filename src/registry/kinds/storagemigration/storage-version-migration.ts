@@ -96,7 +96,10 @@ function validateVersion(version: string): FieldFault[] {
   return number < 0n ? [invalidValue(path, number, 'must be greater than or equal to 0')] : []
 }
 
-/** Copies lastUpdateTime to lastTransitionTime. kube-apiserver validates it under this name. */
+/**
+ * Returns the condition with the value of lastUpdateTime in lastTransitionTime, because
+ * kube-apiserver validates the time under this name.
+ */
 const withTransition = (condition: Fields): Fields => ({
   ...condition,
   lastTransitionTime: condition['lastUpdateTime'],

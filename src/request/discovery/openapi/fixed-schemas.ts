@@ -1,5 +1,5 @@
 /**
- * Definitions of types that have a special JSON representation. They are not in the catalogue of
+ * Definitions of types that have a special JSON representation. They are not in the catalog of
  * built-in types.
  */
 import { linesOfRelease } from '../../../objects/schema/release-lines.ts'
@@ -34,8 +34,8 @@ export const fixedNames: ReadonlyMap<string, string> = new Map([
 type GroupVersion = { readonly group: string; readonly version: string }
 
 /**
- * All groups and versions that exist or existed in the source of a release. Types that all groups
- * share list each of them.
+ * All groups and versions that exist or existed in the source of a release. The definitions of
+ * types that all groups share list all of them.
  */
 export const everyGroupVersion = (release: number): readonly GroupVersion[] =>
   linesOfRelease(groupVersions, release)
@@ -46,7 +46,7 @@ export const everyGroupVersion = (release: number): readonly GroupVersion[] =>
       return versions.map((version) => ({ group, version }))
     })
 
-/** objects/schema/release-lines.ts describes the marks of releases. */
+/** Marks such as `@33` are described in objects/schema/release-lines.ts. */
 const groupVersions = `
 v1
 admission.k8s.io v1 v1beta1

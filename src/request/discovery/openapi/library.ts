@@ -409,5 +409,5 @@ const keyOf = (group: string, version?: string): string => {
   return version === undefined ? root : `${root}/${version}`
 }
 
-/** Used instead of the resource list of a group, for documents that do not belong to a group. */
+/** Replaces the resource list of a group in documents that do not belong to a group. */
 const noGroup: Group = []

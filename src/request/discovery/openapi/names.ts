@@ -82,7 +82,7 @@ function split(packageName: string): { readonly family: string; readonly version
   return { family, version }
 }
 
-/** Returns the package of a built-in group and version in the catalogue of types. */
+/** Returns the package of a built-in group and version in the catalog of types. */
 export function packageOf({ group, version }: GroupVersion): string {
   const named = [...groups].find(([family, name]) => name === group && family !== 'meta')?.[0]
   return `${named ?? group.replace(/\.k8s\.io$/, '')}/${version}`

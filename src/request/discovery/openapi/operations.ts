@@ -39,7 +39,7 @@ export const anyText = ''
 
 /**
  * Creates a path. Parameters that all operations share are moved to the path. Two operations share
- * a parameter if both refer to the same object.
+ * a parameter if both contain the same parameter object.
  */
 export function pathItem(path: string, operations: readonly OpenApiOperation[]): PathItem {
   const [first, ...others] = operations

@@ -92,7 +92,9 @@ export const patchParameters: readonly Parameter[] = [
   row('force:boolean tOGGb0Yi: Whether an apply takes fields from other managers.'),
 ]
 
-/** Parameters of connect operations and of logs, by the kind of their options object. */
+/**
+ * Parameters of connect operations and of logs, keyed by the kind that contains these parameters.
+ */
 export const optionParameters: ReadonlyMap<string, readonly Parameter[]> = new Map([
   ['NodeProxyOptions', [row('path rFDtV0x9: The path on the node.')]],
   ['PodProxyOptions', [row('path oPbzgLUj: The path in the pod.')]],

@@ -306,7 +306,7 @@ class ResourcePaths {
     return items
   }
 
-  /** Returns the fields that operations share. */
+  /** Returns the fields that every operation has, such as its media types. */
   #operation(method: Method, action: string, gvk?: GroupVersionKind) {
     const { group, version, kind, isCustom } = this.#resource
     return {

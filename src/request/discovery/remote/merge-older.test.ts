@@ -44,7 +44,7 @@ test('a definition that differs from an existing definition of the same name is 
   assert.deepEqual(parseText(whole.definitions.get('Kind') ?? ''), {
     properties: { m: refTo('Meta_v3') },
   })
-  // When the same document is merged under another path, it reuses the renamed definition.
+  // A merge of the same document under another path reuses the renamed definition.
   await mergeOlder(
     whole,
     await specOf({ ...given, paths: { '/apis/b/v1/': pathOf('Kind') } }),

@@ -1,7 +1,7 @@
 /**
  * Merges the OpenAPI 2.0 document of a remote server into that of this server, by kube-apiserver's
  * rules. If a path already exists, it is not replaced. If a definition or parameter differs from an
- * existing one of the same name, it is renamed. Differences in descriptions are ignored.
+ * existing one of the same name, the new one is renamed. Differences in descriptions are ignored.
  */
 import { isFields, type Json, listOf } from '../../../api/object.ts'
 import { parseText } from '../../../api/json-value.ts'

@@ -45,7 +45,7 @@ function* specSteps(text: string): Steps<OlderSpec> {
     parameters: new Map<string, OlderPart>(),
   }
   const rest = new Map<string, string>()
-  // Names are slices of the document. Copy them, so that the memory of the document can be
+  // Names are substrings of the document. Copy them, so that the memory of the document can be
   // released.
   const into = (parts: Map<string, OlderPart>) => (scanner: JsonScanner) =>
     eachEntry(scanner, PARTS_MAX, (name, part) =>

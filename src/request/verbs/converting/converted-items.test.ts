@@ -87,8 +87,8 @@ test('the cache retains the latest two revisions of an object, in whatever order
   }
 })
 
-// Returns whether a garbage collection is minor. Only these count, because other collections depend
-// on the memory that the setup has left.
+// Whether a garbage collection is minor. Major collections are not counted, because they depend on
+// the memory that the setup has left.
 const isMinor = (entry: PerformanceEntry): boolean =>
   'detail' in entry && Object(entry.detail).kind === constants.NODE_PERFORMANCE_GC_MINOR
 

@@ -21,14 +21,14 @@ import type { RequestSignal } from '../storage-errors.ts'
 import type { Body } from './representation.ts'
 
 /**
- * Maximum length of an object in a style, as a multiple of its compact JSON. If this length is
- * exceeded, compact JSON is sent, which is also valid YAML. Typical objects are two to four times
- * as long as their compact JSON.
+ * Maximum length of an object in an output style (indented JSON, YAML or CBOR), as a multiple of
+ * its compact JSON. If this length is exceeded, compact JSON is sent, which is also valid YAML.
+ * Typical objects are two to four times as long as their compact JSON.
  */
 const STYLED_TIMES_MAX = 10
 /**
- * An object whose length in the style is at most this number of bytes is always sent in the style.
- * The length of its compact JSON does not matter.
+ * If an object in the output style is no longer than this number of bytes, it is always sent in
+ * that style. The length of its compact JSON does not matter.
  */
 const STYLED_BYTES_MIN = 64 << 10
 /**
@@ -42,8 +42,9 @@ const PARSED_HELD_TIMES = 10
 const STEP_BYTES = 16 << 10
 
 /**
- * Options for converting compact JSON to a style. `hold` reserves memory, in bytes, from the memory
- * for requests. It returns false if not enough memory is available.
+ * Options for converting compact JSON to an output style (indented JSON, YAML or CBOR). `hold`
+ * reserves a number of bytes of the memory for requests. It returns false if not enough memory is
+ * available.
  */
 export type Styling = {
   readonly form: Form
@@ -55,7 +56,10 @@ export type Styling = {
 /** Whether this is compact JSON, which is the cached format. */
 export const isPlain = ({ type, isIndented }: Form): boolean => type === 'json' && !isIndented
 
-/** Converts an object to a style. `json` is compact and ends with a newline. */
+/**
+ * Converts an object to an output style (indented JSON, YAML or CBOR). `json` is compact and ends
+ * with a newline.
+ */
 export function styled(json: Buffer, { form, hold }: Styling): Body {
   if (isPlain(form)) return json
   const style = form.type === 'yaml' ? yamlDocument : indented(0)
@@ -66,7 +70,8 @@ export function styled(json: Buffer, { form, hold }: Styling): Body {
 }
 
 /**
- * Converts a list to a style. `open` is compact JSON up to the colon after the key of the items.
+ * Converts a list to an output style (indented JSON, YAML or CBOR). `open` is the compact JSON of
+ * the list up to the colon after the key of the items.
  */
 export function styledList<T>(
   open: string,
@@ -79,8 +84,8 @@ export function styledList<T>(
 }
 
 /**
- * Converts the compact JSON of a document, or of an item of a list, to pieces in a style. Whenever
- * `pieces` yields undefined, other work can run.
+ * An output style: indented JSON, YAML or CBOR. `pieces` converts the compact JSON of a document,
+ * or of an item of a list. Whenever it yields undefined, other work can run.
  */
 export type Style = {
   /** Memory needed while a value is formatted, as a multiple of its JSON. */
@@ -89,13 +94,13 @@ export type Style = {
   readonly hasLimit: boolean
   readonly pieces: (json: Buffer) => Generator<Buffer | undefined, void, void>
   /**
-   * Returns the total length of the pieces, if computing it is faster than generating them. It can
-   * stop when the length exceeds the maximum.
+   * Returns the total length of the pieces. Present only if computing the length is faster than
+   * generating the pieces. The computation can stop when the length exceeds `bytesMax`.
    */
   readonly measure?: (json: Buffer, bytesMax: number) => Steps<number>
 }
 
-/** A document of items in a style, and the bytes around and between them. */
+/** A document in an output style: items, and bytes before, between and after them. */
 export type StyledDocument<T> = {
   readonly style: Style
   readonly items: readonly T[]

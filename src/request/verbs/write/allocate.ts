@@ -58,9 +58,8 @@ export class HeldAllocation {
   }
 
   /**
-   * Must be called just before the object is stored. Before this call, only a write by an admission
-   * plugin can have an unknown outcome. In that case, the object itself has certainly not been
-   * stored.
+   * Must be called just before the object is stored. If a write before this call has an unknown
+   * outcome, it is a write by an admission plugin, and the object itself has not been stored.
    */
   offer(): void {
     this.#isOffered = true

@@ -48,8 +48,8 @@ export async function commit(
   // one linearizable read.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
-  // Whether memory for the stored object has already been reserved. For a cached item, it was
-  // reserved just above. For a fresh state, the caller has reserved it.
+  // Whether memory for the stored object has already been reserved: for a cached item by
+  // `heldCurrent`, and for a fresh state by the caller.
   let isHeld = item !== undefined || isFresh
   const decodeLatest = (stored: StoredValue): MaybePromise<KubeObject> => {
     context.storedBytes = stored.value.length

@@ -140,8 +140,8 @@ function checkVersion(
 function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata
   const own = withoutServerFields(object.metadata)
-  // The fields before `own` replace only absent fields. A changed value remains, so that validation
-  // rejects it.
+  // `uid` and `deletionGracePeriodSeconds` replace only absent values. A changed value remains, so
+  // that validation rejects it.
   const metadata = isMarked(before)
     ? { uid, deletionGracePeriodSeconds, ...own, creationTimestamp, deletionTimestamp }
     : { uid, ...own, creationTimestamp }

@@ -210,7 +210,10 @@ function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owner
   return new Map([...owners].map(([identity, owner]) => [identity, { ...owner, entry: undefined }]))
 }
 
-/** Whether the list is empty, or contains only an empty entry. */
+/**
+ * Whether the managedFields in an update are empty or contain only an empty entry. Such an update
+ * removes all owners.
+ */
 const isReset = (given: Json): boolean =>
   Array.isArray(given) &&
   (given.length === 0 ||

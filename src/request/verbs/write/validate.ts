@@ -57,7 +57,7 @@ async function namespaceFaults(
 
 /**
  * Returns the functions that validation can call. `refuse` ends the validation if the request is
- * cancelled.
+ * canceled.
  */
 const toolsOf = (
   { context }: ResourceRequest,

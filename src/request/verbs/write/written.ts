@@ -95,8 +95,8 @@ const APPLIED_TEXTS_MAX = 4
 const KEPT_BYTES = 4096
 
 /**
- * Returns the total length of the strings of which the object's strings might be slices: the body,
- * the path, and the strings that contain the field manager.
+ * Returns the total length of the strings of which the object's strings might be slices. These are
+ * the body, the path, and the strings that contain the field manager.
  */
 function textBytesOf(request: ResourceRequest | undefined): number {
   if (request === undefined) return 0

@@ -9,7 +9,7 @@ import { type Fields, itemsOf, type Json } from '../../../../api/object.ts'
  */
 export type GatedPart = {
   readonly gate: string
-  /** The first release in which the part is dropped. Defaults to all releases. */
+  /** The first release that drops the part. If absent, all releases drop the part. */
   readonly since?: number
   readonly isUsed: (value: Fields) => boolean
   /**

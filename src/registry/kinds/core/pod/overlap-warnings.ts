@@ -63,9 +63,9 @@ function projectedWarnings({ sources }: Fields, { about, max }: WarningOptions):
       if (isEmpty(source)) now.warnings.push(`${about} has no sources provided`)
       else {
         const own = projectedPaths(source)
-        // As in kube-apiserver, a source without paths repeats the paths of the previous source.
-        // Each repeated path overlaps with itself, so `max` repeated paths already cause the
-        // maximum number of warnings.
+        // As in kube-apiserver, a source without paths counts as if it had the paths of the
+        // previous source. Each repeated path overlaps with itself, so `max` repeated paths already
+        // cause the maximum number of warnings.
         now.paths = own ?? now.paths
         if (now.repeated < max) addAll(now.all, now.paths)
         if (own === undefined) now.repeated += now.paths.length
@@ -123,11 +123,11 @@ function overlapsOf(
 const newWarnings = (): string[] => []
 
 type File = {
-  /** Indexes of this path in the list, in ascending order. */
+  /** Indexes of the path in the list of all paths, in ascending order. */
   readonly places: number[]
   /**
-   * The closest parent directory that is also in the list. `inside` has the paths for which this
-   * path is the closest parent directory.
+   * The closest parent directory that is also in the list of paths. `inside` has the paths for
+   * which this path is the closest parent directory.
    */
   folder?: string
   readonly inside: File[]
@@ -145,7 +145,8 @@ function filesOf(mapped: readonly MappedPath[]): ReadonlyMap<string, File> {
     key: path.replaceAll('/', '\0'),
     path,
   }))
-  // Sorted by these keys, each path comes after the directories that contain it.
+  // Each path comes after the directories that contain it. In the keys, a NUL character replaces
+  // the slash, because it sorts before all other characters.
   const sorted = sortInParts('sorted paths', keyed, (one, other) => (one.key < other.key ? -1 : 1))
   eachItem('folders of files', sorted, newFolders, (folders, { path }) => {
     const file = files.get(path)
@@ -168,8 +169,8 @@ const isWithin = (path: string, folder: string): boolean =>
   path[folder.length] === '/' && path.startsWith(folder)
 
 /**
- * Returns the earlier indexes of the same path, of its parent directories, and of the paths inside
- * it.
+ * Returns the indexes before `at` of the same path, of its parent directories, and of the paths
+ * inside it.
  */
 function before(
   at: number,

@@ -77,7 +77,8 @@ const podLevelList: Rule = (value, path, check) => {
 const podLevelRequirements = requirementsOf(podLevelList)
 
 /**
- * Rule for pod-level resources. Errors about limits of containers have the paths of kube-apiserver.
+ * Rule for pod-level resources. As in kube-apiserver, errors about container limits have paths
+ * below the pod-level resources, such as `spec.resources.containers[0][cpu].limits`.
  */
 export const podLevelResources: PodRule = (value, path, check) => {
   const { faults, spec } = check

@@ -30,7 +30,10 @@ export function preparePod(pod: KubeObject, { now, warn }: Writer, gates: Gates)
   )
 }
 
-/** The first release that sets no AppArmor annotations. All supported nodes read the fields. */
+/**
+ * The first release that does not set AppArmor annotations. All nodes that this release supports
+ * read the AppArmor fields instead.
+ */
 const FIELDS_ONLY_SINCE = 34
 
 function gatedStatus(spec: Fields, now: Writer['now']): Fields {

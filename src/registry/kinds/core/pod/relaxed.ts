@@ -10,7 +10,10 @@ import { deletionCost, isDeletionCost } from './annotations.ts'
 import { usesRestartRules } from './restart-rules.ts'
 import { containersOf } from './windows.ts'
 
-/** Condition of a stored Pod with a user namespace and raw block volumes, which may keep them. */
+/**
+ * Name of a condition that is on if the stored Pod has both a user namespace and raw block volumes.
+ * Updates of such a Pod can keep both.
+ */
 export const keptDevices = 'keeps volume devices'
 
 const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {

@@ -19,18 +19,26 @@ const operators = ['In', 'NotIn'] as const
 
 const hasRules = ({ restartPolicyRules }: Fields): boolean => listOf(restartPolicyRules).length > 0
 
-/** Whether an init container has a policy that only the gate allows. */
+/**
+ * Whether an init container has a restart policy that requires the feature gate
+ * ContainerRestartRules.
+ */
 const hasOwnPolicy = ({ restartPolicy }: Fields): boolean =>
   restartPolicy !== undefined && restartPolicy !== 'Always'
 
-/** Whether a Pod uses restart policies or rules that only the gate allows. */
+/**
+ * Whether a Pod has restart policies or rules that require the feature gate ContainerRestartRules.
+ */
 export const usesRestartRules = (spec: Fields): boolean =>
   itemsOf(spec['initContainers']).some((one) => hasOwnPolicy(one) || hasRules(one)) ||
   ['containers', 'ephemeralContainers'].some((list) =>
     itemsOf(spec[list]).some((one) => one['restartPolicy'] !== undefined || hasRules(one)),
   )
 
-/** Drops restart policies that only the gate allows. Releases before 1.34 refuse them. */
+/**
+ * Drops restart policies that require the feature gate ContainerRestartRules. Releases before 1.34
+ * refuse such policies.
+ */
 export const restartPolicies: GatedPart = {
   gate,
   since: 34,

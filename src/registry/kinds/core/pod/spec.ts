@@ -84,7 +84,7 @@ function checkPodSpec(
   if (check.gates.release >= FILES_SINCE) environmentFiles(value, path, check)
 }
 
-/** The first release with variables from files. */
+/** The first release in which environment variables can be read from files (`fileKeyRef`). */
 const FILES_SINCE = 34
 
 const subdomainName: Rule = unlessEmpty(named(checkDnsSubdomain))
@@ -159,7 +159,9 @@ const hostName: Rule = (value, path, check) => {
   named(checkDnsSubdomain)(hostnameOverride, own, check)
 }
 
-/** Rule for variables from files, which must be in an emptyDir volume. */
+/**
+ * Rule for environment variables that are read from files. The files must be in an emptyDir volume.
+ */
 const environmentFiles: PodRule = (value, path, check) => {
   const spec = fieldsOf(value)
   for (const list of containerLists)

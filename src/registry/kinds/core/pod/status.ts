@@ -120,7 +120,9 @@ const users: Rule = each(
   }),
 )
 
-/** Validates that a terminated container that must not be restarted is not running again. */
+/**
+ * Validates that a container is not running again if it had terminated and must not be restarted.
+ */
 function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFault[] {
   const initContainers = firstBy(itemsOf(spec['initContainers']), ({ name }) => name)
   const policy = textOf(spec['restartPolicy'])

@@ -25,7 +25,7 @@ export function validatePodTemplate(
   if (current !== undefined && isEqual(struct, template, current)) return []
   const { metadata, spec } = fieldsOf(template)
   const { labels, annotations } = fieldsOf(metadata)
-  // As in kube-apiserver, the path of the labels does not contain `metadata`.
+  // As in kube-apiserver, the path in errors about labels does not contain `metadata`.
   return [
     ...validateLabels(labels, `${path}.labels`),
     ...validateAnnotations(annotations, `${path}.annotations`),

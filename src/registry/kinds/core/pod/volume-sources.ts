@@ -196,7 +196,7 @@ const csi: Rule = (value, path, check) => {
   if (nodePublishSecretRef === undefined) return
   const name = fieldsOf(nodePublishSecretRef)['name']
   if (isEmpty(name)) check.faults.push(required(`${path}.nodePublishSecretRef.name`))
-  // As in kube-apiserver, the path does not contain the name of the reference field.
+  // As in kube-apiserver, the path in the error does not contain `nodePublishSecretRef`.
   else named(checkDnsSubdomain)(name, `${path}.name`, check)
 }
 

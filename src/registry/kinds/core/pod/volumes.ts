@@ -149,7 +149,7 @@ function tokenSource(source: Fields, { own, path, check, ...rest }: ProjectedCon
     const why = 'may not specify a duration larger than 2^32 seconds'
     check.faults.push(invalidValue(`${at}.expirationSeconds`, seconds, why))
   }
-  // As in kube-apiserver, the path is that of the volume instead of the source.
+  // As in kube-apiserver, the path in the error is that of the volume instead of the source.
   needed(visiblePath)(source['path'], `${path}.path`, check)
   takePath(source['path'], '', { own, path, check, ...rest })
 }

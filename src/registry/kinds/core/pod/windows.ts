@@ -101,7 +101,7 @@ export const hostProcess: PodRule = (value, path, check) => {
 
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-/** Returns all containers with their paths. */
+/** Returns all containers, each with its field path. */
 export const containersOf = (spec: Fields): readonly LocatedContainer[] =>
   once('containers with paths', () =>
     containerLists.flatMap((list) =>
