@@ -42,6 +42,6 @@ export function createHealth(
   return { checks, onChecked: countChecks(sliMetrics) }
 }
 
-/** Returns an error message if the main etcd is not reliable. Otherwise returns undefined. */
+/** Returns an error message if the main etcd does not respond. Otherwise returns undefined. */
 export const etcdFault = ({ isLive }: OpenStorage['cache']): string | undefined =>
   isLive ? undefined : 'etcd does not respond'

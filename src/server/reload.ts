@@ -19,7 +19,7 @@ import type { Clock } from '../lib/time/clock.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 
-/** Replaces the CA of the signers with these names. */
+/** Replaces the CA of the given signers. */
 type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: string) => void
 
 export type ServerReloadOptions = {

@@ -29,7 +29,7 @@ export class Compactor implements AsyncDisposable {
   readonly #log: Log
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
-  /** The last known version of the marker. */
+  /** The last known version of the marker key, with which servers agree which of them compacts. */
   #version = 0
   /**
    * The revision of etcd when the version of the marker was last read. 0 before the first interval.

@@ -124,8 +124,8 @@ export class Feed implements AsyncDisposable {
   #life = 0
   #lifeSinceMs = Number.NEGATIVE_INFINITY
   /**
-   * The revisions that belong to a replaced database. The revisions up to `until` always do. Those
-   * up to `newest` do as long as the current database has not reached them.
+   * Revisions that belong to a replaced database: always those up to `until`, and those up to
+   * `newest` until the current database has reached them.
    */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
@@ -295,8 +295,8 @@ export class Feed implements AsyncDisposable {
 
   /**
    * Reads the latest revision from the database, so that reads are consistent. While there are
-   * writes, also requests progress, so that both responses arrive together. Without writes, the
-   * stream has already reached the revision.
+   * writes, also requests a progress notification, so that both responses arrive together. Without
+   * writes, the stream has already reached the revision.
    */
   async #ask(): Promise<Revision> {
     const reported = this.#revision

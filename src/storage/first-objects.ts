@@ -19,8 +19,8 @@ import { type EngineState, MemoryEngine } from './memory/memory-engine.ts'
 export const firstObjectsName = 'first-objects.json'
 
 /**
- * The time at which the saved cluster was created. No object contains this time for another reason,
- * so that it can be replaced.
+ * The time at which the saved cluster was created. No object contains this time for any other
+ * reason. It can therefore be replaced by the time at which the new cluster is created.
  */
 export const savedNow = '2000-01-01T00:00:00Z'
 const savedTime = /"2000-01-01T[\d:.]+Z"/g

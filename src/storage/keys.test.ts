@@ -70,8 +70,7 @@ test('every key recorded from kube-apiserver can be parsed and built byte for by
 })
 
 /**
- * Derives the keys only from the stored kind, so that the folder of the key is tested and not
- * given.
+ * Derives the keys only from the stored kind, so that the test also covers the folder of the key.
  */
 function keysFor(key: string, stored: string): ResourceKeys {
   for (const record of Object.values(serverRecords)) {

@@ -2,7 +2,7 @@
  * Leases for values that expire, such as events and the records of running servers. A lease costs
  * etcd as much as a write, so writes that are close in time share one. A lease is granted for a
  * little longer than requested, and is shared until this surplus is used up. The constants are
- * those of kube-apiserver, so that events live as long as there.
+ * those of kube-apiserver, so that events live as long as in a cluster with kube-apiserver.
  */
 import { type Clock, systemClock } from '../lib/time/clock.ts'
 import type { CallOptions } from './engine.ts'

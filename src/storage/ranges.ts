@@ -15,8 +15,8 @@ import { type KeyRange, rangeOf } from './keys.ts'
 export const RANGES_MAX = 16
 
 /**
- * Plans the ranges. `traffic` is the number of events by resource prefix. Prefixes end with a
- * slash, and no prefix contains another one.
+ * Divides all keys into ranges. `traffic` contains the number of events for each resource prefix.
+ * Prefixes end with a slash, and no prefix contains another one.
  */
 export function planRanges(root: Key, traffic: ReadonlyMap<Key, number>): KeyRange[] {
   const whole = rangeOf(root)

@@ -26,8 +26,8 @@ export type Crd = {
   /** Versions in which objects can be stored. */
   readonly storedVersions: readonly string[]
   /**
-   * Whether `preserveUnknownFields` is set, which only old CRDs can do. Fields that are not in the
-   * schema are then preserved.
+   * Whether `preserveUnknownFields` is set. Fields that are not in the schema are then preserved.
+   * Only old CRDs can set it.
    */
   readonly keepsUnknown: boolean
   /**

@@ -27,8 +27,8 @@ import type { Crd, CrdVersion } from './crd.ts'
 import { coerceEmbedded, type MalformedHandling } from './embedded-metadata.ts'
 
 /**
- * Time for which unused values that are derived from a schema are retained. Such values take
- * several times the memory of the schema. The first write after they expire takes a few
+ * Values that are derived from a schema are dropped if they are not used for this long. Such values
+ * take several times the memory of the schema. The first write after they were dropped takes a few
  * milliseconds longer.
  */
 const UNUSED_MS = 5 * 60_000
@@ -58,8 +58,8 @@ export class CustomSchema {
   }
 
   /**
-   * Parses the schema in time slices, for callers that can wait. Returns undefined if it is already
-   * parsed.
+   * Parses the schema in time slices, for callers that can wait. Returns undefined if the schema is
+   * already parsed.
    */
   load(): Promise<void> | undefined {
     if (this.#structural.isCreated) return undefined

@@ -28,7 +28,7 @@ export type CoercedMetadata = {
 }
 
 /**
- * What happens to a metadata field of a wrong type. Writes refuse the field. Reads drop it, because
+ * Treatment of a metadata field of a wrong type. Writes refuse the field. Reads drop it, because
  * an object that was stored with such a field must remain readable.
  */
 export type MalformedHandling = 'refused' | 'dropped'

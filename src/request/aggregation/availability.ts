@@ -56,7 +56,7 @@ export class Availability implements AsyncDisposable {
   readonly #prober: Prober
   readonly #queue: WorkQueue
   readonly #stopping = new AbortController()
-  /** Names of the APIServices that reference a Service, by Service. */
+  /** Names of the APIServices that reference a Service, keyed by Service. */
   readonly #byService = new Map<string, Set<string>>()
   readonly #serviceOf = new Map<string, string>()
   /** The result of the last check, by name of the APIService. */

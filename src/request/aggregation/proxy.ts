@@ -64,8 +64,8 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy
   return async ({ http, context }, name) => {
     const known = name === undefined ? apiServices.remoteAt(http.path) : apiServices.get(name)
     if (known?.remote === undefined || !known.service.isAvailable) throw new RemoteUnavailable()
-    // Node would send the method in upper case, and this could differ from the method that was
-    // authorized. Reject such a request.
+    // Reject a method with lowercase letters. Node would send it in upper case, and the method in
+    // upper case was not authorized.
     if (http.method !== http.method.toUpperCase()) throw noSuchMethod()
     const { remote } = known
     const address = await resolved(remote)

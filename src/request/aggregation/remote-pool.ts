@@ -32,7 +32,7 @@ export class RemoteMemory {
 }
 
 /**
- * A socket. If `readTo` is set, it sets the receiver of the data, and the socket emits no data
+ * A socket. `readTo` sets the receiver of its data. If `readTo` is set, the socket emits no data
  * events.
  */
 export type ReadingSocket = {

@@ -6,9 +6,9 @@ import { type OnConnectionCreated, hand } from '../../lib/net/dialed-tls.ts'
 /** Time after which an unused connection is closed, as in Go's client. */
 export const IDLE_MS = 90_000
 /**
- * Maximum number of connections to one address, because clients cause connections. Each connection
- * serves one request at a time. The maximum is higher than the number of requests that the server
- * handles concurrently.
+ * Maximum number of connections to one address, so that clients cannot cause an unlimited number of
+ * connections. Each connection serves one request at a time. The maximum is higher than the number
+ * of requests that the server handles concurrently.
  */
 const CONNECTIONS_MAX = 4096
 /** Maximum number of unused connections that stay open, as in Go's client. */

@@ -77,7 +77,7 @@ export class CachedFields {
    * object. Other requests have separate user objects.
    */
   readonly #asking = new WeakMap<User, Map<string, CallerFields>>()
-  /** Sources by user agent, then by address. */
+  /** Sources of requests, keyed by user agent and then by address. */
   readonly #sources = new Map<string, Map<string, Source>>()
   #sourceCount = 0
   /** Sources by header object. Several requests can share a header object. */

@@ -174,7 +174,7 @@ export class EventPrinter {
     into.append(annotations === undefined ? pieces.end : this.#parts.texts.end(annotations))
   }
 
-  /** Appends the fields up to the object reference. */
+  /** Appends the fields from the beginning of the event to the object reference. */
   #appendRequest(into: ByteText, { stage, named, impersonated }: StageFacts): void {
     const shared = impersonated === undefined ? this.#sharedWith(named) : undefined
     const start = into.length

@@ -77,7 +77,7 @@ export class OldFiles {
     }
   }
 
-  /** Returns the files, the newest first. */
+  /** Returns the old log files, the newest first. */
   async #list(): Promise<OldFile[]> {
     const names = await readdir(this.#options.directory)
     return names

@@ -1,7 +1,7 @@
 /** Encodes profiles in the format of `go tool pprof`: profile.proto of github.com/google/pprof. */
 import { ProtobufWriter, VARINT } from '../../lib/bytes/protobuf-writer.ts'
 
-/** A function on a stack. */
+/** A function on a call stack. */
 export type Frame = { readonly name: string; readonly file: string; readonly line: number }
 
 /** A stack, with the innermost function first, and the values measured for it. */

@@ -197,8 +197,8 @@ function withRemote(
   const text = `{"version":${printString(version)},${known}"freshness":"${isStale ? 'Stale' : 'Current'}"}`
   const shown = { version, versionPriority: service.versionPriority, text }
   const others = own.filter((one) => one.version !== version)
-  // If this is the only version, the priority that this server assigned to the group no longer
-  // applies.
+  // If the group has no other version, the priority that this server assigned to the group no
+  // longer applies.
   const priority = others.length === 0 ? 0 : (group?.priority ?? 0)
   return {
     name: service.group,

@@ -14,7 +14,7 @@ import { mastersGroup, type User } from '../../api/user.ts'
 import { readVerbs } from '../../api/verbs.ts'
 import { assert } from '../../lib/errors.ts'
 
-/** Sizes of the two pools. 0 means no limit. */
+/** Maximum numbers of reads and of writes in flight. 0 means no limit. */
 export type InFlightLimits = { readonly readOnlyMax: number; readonly mutatingMax: number }
 
 const longRunningVerbs: ReadonlySet<string> = new Set(['watch', 'proxy'])

@@ -8,13 +8,14 @@ export type Want = { readonly target: number; readonly min: number; readonly max
 
 export type Allocation = {
   readonly seats: readonly number[]
-  /**
-   * The multiple of its target number of seats that each priority level gets, within its bounds.
-   */
+  /** Each priority level gets this multiple of its target number of seats, within its bounds. */
   readonly fairFraction: number
 }
 
-/** Minimum target, so that priority levels without demand still get some of the remaining seats. */
+/**
+ * Minimum target number of seats. With it, priority levels without demand still get some of the
+ * remaining seats.
+ */
 const TARGET_MIN = 0.001
 /** Sums of fractions that differ by less than this value are considered equal. */
 const EPSILON = 1e-7

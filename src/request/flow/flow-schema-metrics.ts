@@ -156,7 +156,7 @@ function createRequestCounts(metrics: Metrics): RequestCounts {
   }
 }
 
-/** Distributions of durations, queue lengths and estimates. */
+/** Histograms of durations, of queue lengths, and of estimates for requests. */
 type SampleHistograms = {
   readonly waitSeconds: Histogram
   readonly executionSeconds: Histogram

@@ -33,7 +33,7 @@ export type QueueSetOptions = {
   readonly time: Pick<Time, 'monotonicMs' | 'after'>
   readonly series: LevelSeries
   readonly demand: SeatDemand
-  /** Called when the last request has ended. */
+  /** Called when the last request of the priority level has ended. */
   readonly onIdle?: () => void
 }
 

@@ -106,8 +106,8 @@ export function parseInteger(value: string | null): number | undefined {
 }
 
 /**
- * Like `parseInteger`, but returns a bigint if a number cannot represent the value exactly, as the
- * JSON decoder does.
+ * Like `parseInteger`, but returns a bigint for a value that a number cannot represent exactly. The
+ * JSON decoder does the same.
  */
 export function parseExactInteger(value: string | null): number | bigint | undefined {
   if (value === null) return undefined

@@ -13,7 +13,7 @@ import { WatchFrames } from './watch-frames.ts'
 
 const LARGE = 100 << 10
 
-/** Counts how often the memory is released. */
+/** Frame memory that counts how often it is released. */
 class CountedMemory extends FrameMemory {
   releases = 0
 

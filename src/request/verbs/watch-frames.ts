@@ -72,7 +72,7 @@ export class WatchFrames implements FrameSource {
    */
   readonly take = (): readonly Buffer[] | undefined => {
     const { framing, onFrames } = this.#options
-    // The client has read the previous frames.
+    // The client has read the previous frames, so their memory can be reused.
     framing.memory?.begin()
     this.#hold(0)
     const events = this.#next()

@@ -31,7 +31,7 @@ function watch({
   let ready: (() => void) | undefined
   let next: Buffer[] | undefined = []
   const state = { isClosed: false }
-  /** Calls the callback of `onReady` once. */
+  /** Calls the callback that was passed to `onReady`, and removes it. */
   const wake = (): void => {
     const call = ready
     ready = undefined

@@ -22,7 +22,10 @@ export type TokenOptions = {
   readonly signer: ExternalSigner | undefined
   /** The JWT authenticators. Undefined if no JWT issuer is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
-  /** Parses tokens. The JWT authenticators use the same function. */
+  /**
+   * Parses tokens. The verification of service account tokens and the JWT authenticators share this
+   * function.
+   */
   readonly parseToken: ParseToken
 }
 

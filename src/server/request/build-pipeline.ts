@@ -25,7 +25,7 @@ import type { AccessControl } from '../access/build-access.ts'
 import type { Aggregation } from '../aggregation/build-aggregation.ts'
 import type { PlaneCore } from '../plane-core.ts'
 
-/** Functions of the server that contains the control plane. Requests need them. */
+/** Functions that requests need. The server that contains the control plane provides them. */
 export type ServerHooks = {
   /** Traces requests. Undefined if tracing is disabled. */
   readonly traces: Traces | undefined

@@ -342,7 +342,7 @@ export class Cache implements AsyncDisposable {
     this.#resources.delete(prefix)
   }
 
-  /** Totals over all resources, for metrics and tests. */
+  /** Returns totals over all cached resources, for metrics and tests. */
   stats(): {
     resources: number
     live: number

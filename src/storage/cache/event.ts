@@ -22,7 +22,7 @@ export type ObjectEvent = {
    * revision of the deletion.
    */
   readonly item: Item
-  /** The state before the change. */
+  /** The state of the object before the change. */
   readonly previous?: Item | undefined
   /** Whether the event is shared with other watchers, which then also share its frame. */
   readonly isShared: boolean

@@ -49,11 +49,12 @@ const HEAD_BYTES = 4
 const LENGTH_BITS = 12
 const VOCABULARIES = 1 << (32 - LENGTH_BITS)
 
-/** Bit in the first byte of a number which means that a second byte follows. */
+/** If this bit is set in the first byte of an encoded number, a second byte follows. */
 const MORE = 0x80
 /**
- * If the lowest bit of a number is set, the rest is the number of a word. Otherwise it is the
- * length of a string.
+ * If this bit of an encoded number is set, the other bits are the number of a word in the
+ * vocabulary (table of shared strings). Otherwise, they are the length of a string that is written
+ * out.
  */
 const IS_WORD = 1
 
@@ -81,7 +82,10 @@ export class Facts {
     this.#objectsMin = objectsMin
   }
 
-  /** A number that changes whenever a word is added to the vocabulary, moved or removed. */
+  /**
+   * A number that changes whenever a word is added to the vocabulary (table of shared strings),
+   * moved or removed.
+   */
   get changes(): number {
     return this.#changes
   }
@@ -116,7 +120,10 @@ export class Facts {
     return vocabularyAt(bytes, at) !== this.#vocabulary
   }
 
-  /** Forgets all words. The caller must have dropped all objects. */
+  /**
+   * Removes all words from the vocabulary (table of shared strings). The caller must have dropped
+   * all objects, because their encoded labels and fields refer to words.
+   */
   forgetWords(): void {
     this.#renew()
     this.#renew()
@@ -152,7 +159,8 @@ export class Facts {
     made.writeInt32LE((this.#vocabulary << LENGTH_BITS) | (this.#end - HEAD_BYTES))
     const { labels = {} } = object.metadata
     const keys = Object.keys(labels)
-    // Each label takes at least two bytes, so the encoded labels would be too long.
+    // With this many labels, the encoded labels would be too long, because each of them takes at
+    // least two bytes.
     if (2 * keys.length > FACTS_BYTES_MAX) return undefined
     this.#writeNumber(made, keys.length)
     for (const key of keys) {
@@ -198,8 +206,8 @@ export class Facts {
   }
 
   /**
-   * Whether the string that ends the buffer and begins at `start` was encoded recently. If two
-   * strings have the same hash, one of them becomes a word too early, which is harmless.
+   * Whether the string from `start` to the end of the buffer was encoded recently. If two strings
+   * have the same hash, one of them becomes a word too early, which is harmless.
    */
   #wasMet(made: Buffer, start: number): boolean {
     const marks = (this.#marks ??= new Uint32Array(MARK_SETS * MARKS_IN_SET))

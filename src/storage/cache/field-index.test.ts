@@ -33,7 +33,8 @@ class IndexedThings {
       decode: (bytes) => {
         const text = bytes.toString()
         if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
-        // The part after `|` makes the labels too long to be stored in encoded form.
+        // If the text contains `|`, the part after it makes the labels too long to be stored in
+        // encoded form.
         const [color = '', more = ''] = text.split('|')
         const metadata =
           more === '' ? labelled(color) : { labels: { color, more: more.slice(0, 5_000) } }

@@ -29,7 +29,7 @@ export type Freshness =
 export type CacheState = {
   readonly tree: Tree
   readonly revision: Revision
-  /** ID of the full list with which this state of the resource began (`CachedResource.listing`). */
+  /** ID of the list that loaded the objects of this state (`CachedResource.listing`). */
   readonly listing: number
   readonly isCurrent: boolean
   /**
@@ -40,8 +40,8 @@ export type CacheState = {
 }
 
 /**
- * Where to read from. 'current' is the state of the resource when the state is taken. 'store' means
- * that the read cannot be served from memory, so the database must be read.
+ * Where to read from. 'current' stands for the state that the resource has when it is read. 'store'
+ * means that the database must be read, because the read cannot be served from memory.
  */
 export type StateSource = 'current' | 'store' | CacheState
 

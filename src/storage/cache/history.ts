@@ -23,7 +23,7 @@ import { tooOld } from './read-errors.ts'
  */
 const EVENTS_MAX = 50_000
 const BYTES_MAX = 32 << 20
-/** Approximate memory of a read before its first event, including both ends of its stream. */
+/** Approximate memory of a history read before its first event. */
 const READ_BYTES = 16 << 10
 /** Approximate memory of an event in addition to its values. */
 const EVENT_BYTES = 400
@@ -54,7 +54,7 @@ export type History = {
 export class HistoryBudget {
   #leftBytes: number
   readonly #bytesMax: number
-  /** Number of reads in progress, by client. */
+  /** Number of history reads in progress, keyed by client. */
   readonly #reads = new Map<string, number>()
 
   constructor(bytesMax: number) {

@@ -118,7 +118,7 @@ function follow(
   const opened: (() => void)[] = []
   let seen = 0
   const reader = { isBehind: false, onWatch: (): void => undefined }
-  /** Processing an object with the value 'long' takes until a test sets `isOver`. */
+  /** The processing of an object with the value 'long' does not end until a test sets `isOver`. */
   const long = { isOver: false }
   const setInSteps = function* (key: string): Steps<void> {
     while (!long.isOver) yield undefined

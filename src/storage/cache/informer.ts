@@ -117,8 +117,8 @@ export class Informer<T> implements AsyncDisposable {
    */
   #unseen: Set<Key> | undefined = new Set()
   /**
-   * Remaining steps for the last reported object. At the end of a list, remaining steps for the
-   * objects in `#unseen`, which no longer exist.
+   * Steps of the consumer that still have to run for the last reported object. At the end of a
+   * list, they are the steps for the deleted objects in `#unseen`.
    */
   #steps: Steps<void> | undefined
   /**
@@ -172,7 +172,8 @@ export class Informer<T> implements AsyncDisposable {
     // The range is empty. The list is only used to wait until the cache has reached the latest
     // revision.
     const { state } = await reader.list({ from: range.from, to: range.from }, 'latest')
-    // Without a state, the cache was too far behind and the list was read from the database.
+    // If the list has no state, it was read from the database, because the cache was too far
+    // behind.
     if (state === undefined)
       throw new StorageError('unavailable', `${name} cannot be brought up to date at the moment`)
     await this.#until(() => this.#catchUp(), signal)

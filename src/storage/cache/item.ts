@@ -49,7 +49,7 @@ export type ItemHome = {
   readonly keep: (item: Item) => void
 }
 
-/** Returns whether an item is selected. */
+/** Returns whether a list or a watch selects the item. */
 export type Matches = {
   (item: Item): boolean
   /** Cost of one call, in bytes that could be sent in the same time. The default is LOOK_BYTES. */
@@ -299,8 +299,8 @@ export class Item extends Slot {
   #printObject(): void {
     if (this.#versionAt !== STORED) return
     // `once` (lib/scheduling/parts.ts) ensures that all parts of the work use the same object.
-    // Otherwise the decoded object could be set or evicted between two parts, and the work must
-    // reach the same loops each time.
+    // Otherwise, the decoded object could be set or evicted between two parts, and the work would
+    // then continue in a different way.
     const object = once('object to print', () => this.peek())
     this.isOutdated = isOutdated(object)
     this.#keepWire(this.#home.codec.print(object), object)

@@ -212,8 +212,8 @@ function* itemsAmong(keys: KeySet, tree: Tree, range: KeyRange): Generator<Item,
 }
 
 function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {
-  // The array `[]` is reused for the key and item of every entry, because a hundred watchers may
-  // iterate over all objects at the same time.
+  // The tree reuses the array `[]` for the key and item of every entry. This saves memory, because
+  // a hundred watchers may iterate over all objects at the same time.
   for (const [key, item] of tree.entries(range.from, [])) {
     if (key >= range.to) return
     yield item

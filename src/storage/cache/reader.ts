@@ -119,8 +119,8 @@ export class Reader {
     resource.counts.listed(indexName(selection, among), returned + refused, returned)
     if (by.length > 0 && among === undefined) resource.recordScan(by, refused)
     if (snapshot !== undefined && selected.more) {
-      // Keys that were found by name are not retained, because they are only a part of the keys
-      // with these values.
+      // Do not retain keys that were found by name, because they are only some of the keys that
+      // have these values.
       if (among !== undefined && name === undefined) keepFound(snapshot, by, among)
       resource.keep(snapshot)
     }

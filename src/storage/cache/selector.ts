@@ -34,8 +34,8 @@ export function selects(selector: Selector): Matches {
 }
 
 /**
- * Cost of one requirement or term in the unit of LOOK_BYTES. Checking a requirement takes about
- * sixty nanoseconds.
+ * Cost of checking one requirement or term. Like LOOK_BYTES, it is the number of bytes that could
+ * be sent in the same time. Checking a requirement takes about sixty nanoseconds.
  */
 const ASK_BYTES = 16
 
@@ -173,8 +173,8 @@ const soughtValues = (requirement: Requirement): SoughtText[] | undefined =>
     : undefined
 
 /**
- * Whether the value of the label meets the requirement. The next string of the reader must be the
- * value.
+ * Whether the value of the label meets the requirement. The next string that the reader returns
+ * must be the value.
  */
 function hasValueOf(
   reader: FactsReader,

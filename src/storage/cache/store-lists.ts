@@ -147,8 +147,8 @@ export class StoreLists {
 }
 
 /**
- * Returns a function that creates a `hold` function for each attempt. Memory that an earlier
- * attempt has reserved is not reserved again.
+ * Returns a function that creates a function `hold` for each attempt to list. Memory that an
+ * earlier attempt has reserved is not reserved again.
  */
 function heldOnce(hold: Selection['hold'] = () => true): () => NonNullable<Selection['hold']> {
   let heldBytes = 0

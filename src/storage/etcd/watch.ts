@@ -133,8 +133,8 @@ export class WatchStream {
   }
 
   /**
-   * Requests progress. If etcd responds, `onProgressAll` is called. The comment at the top of this
-   * file explains when etcd does not respond.
+   * Requests progress. etcd responds only if all watches of the stream are synced. `onProgressAll`
+   * is then called.
    */
   requestProgress(): void {
     this.#stream.send(encodeWatchProgress())

@@ -81,8 +81,8 @@ export class MemoryDatabase {
   readonly #onCommit: (commit: Commit) => void
   #histories: Histories = new BTree<Key, KeyHistory>(undefined, byBytes)
   /**
-   * Marks the histories that no snapshot contains, which can therefore be changed in place. A new
-   * owner is created after each snapshot.
+   * Owner of the histories that no snapshot contains, and which can therefore be changed in place.
+   * A new owner is created after each snapshot.
    */
   #owner: object = {}
   /** The commits since the last compaction, for event feeds that start at a past revision. */

@@ -136,8 +136,8 @@ function ended(rows: readonly StoredVersion[], most: number): Slice {
 type Part = { readonly present: readonly StoredVersion[]; readonly deleted: readonly SqlRow[] }
 
 /**
- * Reads a part of the range. The part ends where one of the two lists was truncated. If both were
- * truncated, it ends at the smaller key.
+ * Reads a part of the range, as a list of existing keys and a list of deleted keys. The part ends
+ * where one of these lists was truncated. If both were truncated, it ends at the smaller key.
  */
 function readPart(
   source: RangeSource,

@@ -558,8 +558,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * Ends leases one at a time. After a long stop, thousands of keys may have expired, and other
-   * writers must not wait for all of them.
+   * Ends leases one at a time. If the store has been stopped for a long time, thousands of keys may
+   * have expired, and other writers must not wait for all of them.
    */
   async #endLeases(): Promise<void> {
     if (this.#isEndingLeases) return

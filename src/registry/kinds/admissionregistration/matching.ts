@@ -1,6 +1,6 @@
 /**
- * Validates which requests and objects webhooks and policies match: rules, selectors, and match
- * conditions.
+ * Validates the fields with which webhooks and policies select requests and objects: rules,
+ * selectors, and match conditions.
  */
 import {
   checked,
@@ -87,7 +87,7 @@ export function validateRule(rule: Fields, path: string): FieldFault[] {
 }
 
 type Names = {
-  /** Go type of the names, as shown in errors. */
+  /** Go type of the list of names, which errors show. */
   readonly type?: string
   /** Description, in error messages, of the items that must not be listed together with `*`. */
   readonly others: string

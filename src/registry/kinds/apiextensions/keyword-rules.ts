@@ -289,7 +289,7 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
       required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map'),
     ]
   }
-  // `items` is false if the value is neither a schema nor a list.
+  // `items` is false if the field is neither a schema nor a list of schemas.
   if (items === false || Array.isArray(items)) {
     const shown = goStruct('apiextensions.JSONSchemaPropsOrArray', {
       Schema: goPointer('apiextensions.JSONSchemaProps', false),

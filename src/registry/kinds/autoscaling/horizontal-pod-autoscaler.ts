@@ -150,7 +150,7 @@ export function toStored(object: KubeObject): KubeObject {
     currentCPUUtilizationPercentage === undefined
       ? []
       : [currentCpuMetric(currentCPUUtilizationPercentage)]
-  // The annotation with the current metrics takes precedence. It contains all of them, but the
+  // The annotation with the current metrics takes precedence, because it contains all metrics. The
   // field of v1 contains only the CPU utilization.
   const current = currentMetrics ?? currentCpu
   return {

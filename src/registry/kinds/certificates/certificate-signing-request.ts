@@ -136,8 +136,8 @@ function validate(object: KubeObject): FieldFault[] {
 
 /**
  * Whether the certificate request in `spec.request` is unchanged. Writes through /status do not
- * validate an unchanged certificate request. They can then set the Failed condition even if it can
- * no longer be parsed.
+ * validate an unchanged certificate request. They can then set the Failed condition even if the
+ * request can no longer be parsed.
  */
 const isSameRequest = (object: KubeObject, current: KubeObject): boolean =>
   fieldsOf(object['spec'])['request'] === fieldsOf(current['spec'])['request']

@@ -35,7 +35,7 @@ const LABEL_CHARACTERS_MAX = 63
 type Slice = {
   /** Names of the counters, keyed by the names of the slice's counter sets. */
   readonly counters: ReadonlyMap<string, ReadonlySet<string>>
-  /** Whether each device specifies its own nodes. */
+  /** Whether each device of the slice specifies the nodes that can use it. */
   readonly isPerDevice: boolean
 }
 

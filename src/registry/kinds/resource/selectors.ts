@@ -28,7 +28,10 @@ const COST_MAX = 1_000_000
  */
 const CHARACTERS_MAX = 256 * 1024
 
-/** Inputs of validation that are not objects. */
+/**
+ * Feature gates and time slices, which the validation of selectors needs in addition to the
+ * objects.
+ */
 export type SelectorOptions = { readonly gates: Gates; readonly slice: Slice }
 
 /** The selectors of one object. Equal expressions are compiled once. */
@@ -38,8 +41,8 @@ export class DeviceSelectors {
   #characters = 0
 
   /**
-   * Creates an empty set of selectors. If the stored object has the same selectors, they can use
-   * the newest version of the CEL environment.
+   * Creates an empty set of selectors. `version` is the version of the CEL environment with which
+   * selectors are compiled.
    */
   private constructor(version: CelVersion) {
     this.#version = version
@@ -112,7 +115,7 @@ export class DeviceSelectors {
   }
 }
 
-/** Returns the distinct expressions. */
+/** Returns the expressions of all device selectors in the structs, each of them once. */
 function expressionsOf(structs: readonly Fields[]): ReadonlySet<string> {
   const expressions = once('expressions of selectors', () => new Set<string>())
   eachItem('structs with selectors', structs, nothing, (_, struct) => {

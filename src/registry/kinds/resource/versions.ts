@@ -151,7 +151,7 @@ const devices = (object: KubeObject, change: Change): KubeObject =>
 
 const isAlpha = (version: string): boolean => version === 'v1alpha3'
 
-/** Converts an object from a version to another one. */
+/** Converts an object from one API version to another. */
 function convert(object: KubeObject, from: string, to: string): KubeObject {
   const beta = isAlpha(from) && !isAlpha(to) ? devices(object, wrapped) : object
   const moved =

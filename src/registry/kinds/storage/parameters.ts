@@ -3,7 +3,7 @@ import { type FieldFault, invalidValue, required, tooLong } from '../../../api/f
 import { checkQualifiedName } from '../../../api/names.ts'
 import { fieldsOf, type Json, textOf } from '../../../api/object.ts'
 
-/** Maximum total size of all keys and values. */
+/** Maximum total size of the keys and values of the parameters. */
 const PARAMETERS_BYTES_MAX = 256 * 1024
 const PARAMETERS_MAX = 512
 

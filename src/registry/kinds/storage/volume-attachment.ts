@@ -23,8 +23,9 @@ import { validateDriverName } from './csi-node.ts'
 
 const ERROR_BYTES_MAX = 1024
 /**
- * Maximum total size of all keys and values of attachmentMetadata. As in kube-apiserver, the error
- * for an error message that is longer than `ERROR_BYTES_MAX` also shows this limit.
+ * Maximum total size of all keys and values of attachmentMetadata. As in kube-apiserver, the
+ * validation error for a message in the status that is longer than `ERROR_BYTES_MAX` also shows
+ * this limit.
  */
 const METADATA_BYTES_MAX = 256 * 1024
 

@@ -202,7 +202,7 @@ test('a server that never responds does not prevent this server from becoming re
   let isReady = false
   const starting = discovery.start().then(() => (isReady = true))
   await until(() => {
-    // Advance the time, so that the worker starts.
+    // Advance the clock, because the worker that sends the request waits for a timer.
     time.advance(0)
     return servers.asked.length === 1
   }, 'it is asked')

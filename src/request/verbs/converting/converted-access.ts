@@ -126,8 +126,8 @@ class ConvertedStore implements ObjectStore {
     const { revision, found } = await this.#stored.access.storage.store.get(key, options)
     if (found === undefined) return { revision, found }
     const object = await this.#converter.object(this.#stored.access.storage.decode(found))
-    // The value has the form that clients receive instead of the stored form. The decoder of the
-    // resource accepts both forms.
+    // The value is in the form that clients receive. The decoder of the resource also accepts this
+    // form, in addition to the stored form.
     return {
       revision,
       found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes },

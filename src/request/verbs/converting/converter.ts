@@ -137,7 +137,7 @@ export class Converter {
     // A batch of events can contain an object twice: as the state after one change, and as the
     // state before the next.
     const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
-    // Call this before the first await, so that no other request starts to convert the same
+    // Send the review before the first await, so that no other request starts to convert the same
     // objects.
     const sent = missing.length === 0 ? noneYet : this.#review(missing, life)
     // Wait for one promise per review instead of one per object. A hundred watches that wait for
@@ -285,7 +285,7 @@ export class Converter {
   }
 }
 
-/** Items that a review produced, by ID. */
+/** Items that a review has converted, keyed by revision and key. */
 type ReviewedItems = ReadonlyMap<string, Item>
 
 type PendingReview = { readonly items: ReadonlySet<Item>; readonly review: Promise<ReviewedItems> }
@@ -297,7 +297,10 @@ const noneYet: ReviewedItems = new Map()
 
 const idOf = ({ key, revision }: Item): string => `${revision} ${key}`
 
-/** Splits items into reviews, in order. */
+/**
+ * Divides items into groups, each of which fits into one review. The order of the items is
+ * preserved.
+ */
 function reviewsOf(items: readonly Item[]): readonly (readonly Item[])[] {
   const reviews: (readonly Item[])[] = []
   let from = 0

@@ -67,8 +67,8 @@ export function table(options: TableOptions): Representation {
   return {
     headers: contentHeaders[form.type],
     // Look up the row only once, even if the work is divided into parts. Between two parts, another
-    // request might cache the row. A second lookup would then find the row, and the order of the
-    // loops would change.
+    // request might cache the row. A second lookup would then find it, and the work could not
+    // continue where it was interrupted.
     item: (item) =>
       one(
         once('row of an item', () => options.rowsOfItems()(item)),

@@ -130,7 +130,7 @@ function drained(outgoing: ClientRequest): Promise<void> {
   })
 }
 
-/** Opens the request. The caller must end it. */
+/** Starts a request to the backend. The caller must send the body, if any, and end the request. */
 export function open(wanted: ForwardOptions): ClientRequest {
   const { url, rawQuery = '', method, headers, signal } = wanted
   // The module is loaded on first use, because most servers do not need it.

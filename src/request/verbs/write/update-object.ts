@@ -49,7 +49,9 @@ export async function updateObject(
   }
 }
 
-/** Tries to update the object. */
+/**
+ * Updates the object once. The caller tries again without managedFields if the object is too large.
+ */
 async function updateOnce(write: Write, change: Change): Promise<UpdateOutcome> {
   const { request, options, access, allocation } = write
   const key = access.keys.key(request.namespace, request.name)

@@ -89,8 +89,8 @@ type AppliedObject = KubeObject & { [textBytesBefore]?: number }
 const APPLIED_TEXTS_MAX = 4
 
 /**
- * Maximum number of bytes of its request that a cached object can keep in memory in addition to its
- * own length. Most requests are shorter than the stored object.
+ * Maximum number of bytes of a request that a cached object can keep in memory in addition to the
+ * object's own length. Most requests are shorter than the stored object.
  */
 const KEPT_BYTES = 4096
 

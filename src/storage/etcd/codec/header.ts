@@ -44,7 +44,7 @@ function readHeader(reader: WireReader): Header {
   return { revision, clusterId }
 }
 
-/** Reads a response whose other fields are not needed. */
+/** Reads a response of which only the header is needed. */
 export function readHeaderOnly(reader: WireReader): { readonly revision: number } {
   let revision = 0
   while (reader.more()) {

@@ -109,8 +109,8 @@ function unknownClaim(path: string, name: string, shown: string): FieldFault {
 }
 
 /**
- * Validates the names of the created claims. As in kube-apiserver, an error in `resourceClaimName`
- * has the path of `name`.
+ * Validates the names of the claims that were created for a Pod. As in kube-apiserver, an error in
+ * `resourceClaimName` has the path of `name`.
  */
 export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
   const claims = keysOf(itemsOf(spec['resourceClaims']), ({ name }) => name)

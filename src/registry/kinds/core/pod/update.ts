@@ -237,7 +237,7 @@ function validateRest(spec: Fields, was: Fields, { release }: Gates): FieldFault
   ]
 }
 
-/** Returns the spec without the fields that can change. */
+/** Returns the spec without the fields that an update can change. */
 function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
   const isGraceMended =
     numberOf(was['terminationGracePeriodSeconds']) < 0 &&
