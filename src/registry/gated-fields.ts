@@ -98,7 +98,8 @@ export class GatedFields {
     if (schema.type !== 'struct') return undefined
     const known = this.#plans.get(schema)
     if (known !== undefined) return known.plan
-    // This entry ends the recursion for a type that contains itself. No such type has gated fields.
+    // A type that contains itself finds this entry, which ends the recursion. No such type has
+    // gated fields.
     const entry: { plan: Plan | undefined } = { plan: undefined }
     this.#plans.set(schema, entry)
     const fields = schema.fields.flatMap((field) => {

@@ -110,7 +110,8 @@ export class ResourceAccess {
     isTerminatingNamespace(namespace) ? 'none' : 'all',
   )
   readonly #definitionStates = new ParentStates((crd) =>
-    // As in kube-apiserver, a patch can create objects while the definition is being deleted.
+    // As in kube-apiserver, a patch can create custom objects while their CustomResourceDefinition
+    // is being deleted.
     isClosedCrd(crd) ? 'none' : isTerminatingCrd(crd) ? 'update' : 'all',
   )
   /** Access by resource. This is a WeakMap, because custom resources can be deleted. */

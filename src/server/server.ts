@@ -147,8 +147,8 @@ export async function startServer(
   const listen = testHooks.listen ?? ((one: Listener) => listenAt(one, config))
   await Promise.all([isListening ? undefined : listen(listener), bootstrap.start()])
   core.state.address = { host: loopbackOf(config.network.bindAddress), port: listener.port }
-  // This promise never rejects. It is not awaited, because most FlowSchemas are created only after
-  // this point.
+  // The start of API Priority and Fairness never rejects. It is not awaited, because most
+  // FlowSchemas are created only after this point.
   void plane.startFlowControl()
   const background = { plane, storage, objects, signers, certificate, port: listener.port }
   const { tasks, failed } = startBackground(start, background)

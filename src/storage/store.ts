@@ -588,7 +588,7 @@ export class Store {
       const plain = this.#transformer.fromStorage(found.key, found.value)
       if (!(plain instanceof Promise)) return plain
       const opening = plain.catch(failed)
-      // If an earlier value fails, this promise is never awaited.
+      // Prevent an unhandled rejection: if an earlier value fails, this promise is never awaited.
       opening.catch(() => undefined)
       return opening
     } catch (error) {

@@ -311,7 +311,7 @@ function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRu
         resourceVersion,
         managedFields,
       })
-      // A null status is ignored if the object had no status before.
+      // If the object had no status before, a null status in the request is ignored.
       const isNone = object['status'] === null && current['status'] === undefined
       return withField({ ...current, metadata }, 'status', isNone ? undefined : object['status'])
     },

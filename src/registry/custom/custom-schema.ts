@@ -130,7 +130,7 @@ export class CustomSchema {
    */
   fromStored(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
     const whole = this.#whole(object, all)
-    // If there is a conversion webhook, it converts objects between versions.
+    // If the CRD has a conversion webhook, the webhook converts objects between versions.
     if (this.#readBy(object, all) === this || this.#crd.webhook !== undefined) return whole
     return this.#converted(whole)
   }

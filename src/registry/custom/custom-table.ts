@@ -45,8 +45,8 @@ export function customTable(given: readonly PrinterColumn[]): TableKind {
         room: { left: ROW_CHARACTERS_MAX },
       }))
       const cells = mapEach('custom columns', shown, ({ column, path }) => {
-        // Evaluate each path only once, so that its work counts toward the limit only once, even if
-        // its value is printed in several time slices.
+        // Evaluate each path only once, even if its value is printed in several time slices.
+        // Otherwise, the evaluation would count toward the limit several times.
         const value = once('value of a column', () => firstOf(path(object, budget)))
         return cellOf(value, column.type, room)
       })

@@ -77,7 +77,8 @@ function tokenAt(path: string, at: number): Token | undefined {
   const name = match(namePattern)
   if (name !== null) return make(name, field(unescape(name[1] ?? '')))
   const quoted = match(quotedPattern)
-  // kube-apiserver also splits a quoted name at its dots, so such a path finds nothing.
+  // kube-apiserver also splits a quoted name at its dots. Therefore, a path with a quoted name that
+  // contains dots finds nothing.
   if (quoted !== null) return make(quoted, quotedField(quoted[1] ?? quoted[2] ?? ''))
   const slice = match(slicePattern)
   if (slice !== null && slice[0] !== '[]') return make(slice, items(slice))

@@ -32,7 +32,7 @@ export const podFields: NonNullable<KindRules['selectableFields']> = {
   'spec.hostNetwork': flag('spec', 'hostNetwork'),
   'status.phase': text('status', 'phase'),
   'status.podIP': podIp,
-  // Field selectors can contain this field, but it has no value in any object.
+  // Field selectors can contain status.podIPs, but kube-apiserver treats its value as empty.
   'status.podIPs': () => '',
   'status.nominatedNodeName': text('status', 'nominatedNodeName'),
 }

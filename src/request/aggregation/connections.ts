@@ -88,7 +88,8 @@ export class RemoteConnections {
     const authority = hostPort(address)
     const known = this.#pools.get(authority)
     if (known !== undefined) return known
-    // The endpoints of a Service change over time, so remove the pools that are no longer used.
+    // The endpoints of a Service change over time, so remove the connection pools that are no
+    // longer used.
     for (const [key, pool] of this.#pools) if (pool.isUnused) this.#pools.delete(key)
     const pool = new RemotePool(authority, this.#memory, {
       open: (protocols, signal) => this.#connect(address, protocols, signal),

@@ -238,7 +238,7 @@ test('closing the pool also closes the connection of an aborted request, even af
   giving.abort()
   await assert.rejects(first, /aborted/)
   await until(() => sockets.length === 1, 'a connection is open')
-  // Wait until the handshake is complete.
+  // Wait until the TLS handshake is complete.
   await new Promise((resolve) => setTimeout(resolve, 100))
   const { body } = await connections.send(other, { ...asked, signal: new AbortController().signal })
   body.close()

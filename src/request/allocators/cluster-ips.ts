@@ -125,7 +125,8 @@ export class ClusterIps {
   }
 
   /**
-   * Allocates an address in its record and as an object. Returns false if it is already allocated.
+   * Allocates an address, both in its record and by creating its IPAddress object. Returns false if
+   * the address is already allocated.
    */
   async #create(ip: Ip, parent: Parent): Promise<boolean> {
     // Take the record entry first, because servers that do not use IPAddress objects allocate

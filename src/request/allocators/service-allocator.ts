@@ -82,7 +82,7 @@ export class ServiceAllocator implements Allocator {
     const parent = { namespace, name: object.metadata.name ?? '' }
     const spec = specOf(object)
     await this.#giveBack(parent, { ips: ownIpsOf(spec), ports: portsHeld(spec), isDryRun: false })
-    // Endpoints are deleted with their Service, even if a client wrote them.
+    // The Endpoints of a Service are deleted with the Service, even if a client wrote them.
     await this.#orLog('the Endpoints of a Service', parent, () =>
       this.#options.deleteEndpoints(parent),
     )

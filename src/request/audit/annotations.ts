@@ -32,7 +32,7 @@ export function annotationsOf(
     ...(isLast && took.totalMs > SLOW_MS
       ? latencies(took, context.spent.authorizationMs)
       : undefined),
-    // kube-apiserver adds this annotation only after the request has been served.
+    // kube-apiserver adds the deprecation annotation only after the request has been served.
     ...(isLast && deprecatedUntil !== undefined ? deprecation(deprecatedUntil) : undefined),
     ...Object.fromEntries(context.annotations),
   }

@@ -243,7 +243,10 @@ export class AuditedRequest implements AuditRecorder {
     )
   }
 
-  /** Serializes the objects in slices, then calls `finish`. Most requests have no objects. */
+  /**
+   * Serializes the recorded objects of the request in slices, then calls `finish`. For most
+   * requests, no objects are recorded.
+   */
   #then(
     nowMs: number,
     finish: (atMs: number) => MaybePromise<ApiResponse>,

@@ -310,7 +310,7 @@ test('the total size of the targets that the cache of event fields retains is li
     })
   for (let uri = 0; uri < 1000; uri++) for (const asking of many) keep(asking, `/${uri}`)
   assert.equal(printed, 0)
-  // All users share one limit, so targets of users with idle connections do not accumulate.
+  // All users share one limit, so cached targets of users with idle connections do not accumulate.
   const kept = many.reduce((sum, { targets }) => sum + targets.size, 0)
   assert.ok(kept <= 4096, String(kept))
   const [first = assert.fail()] = many

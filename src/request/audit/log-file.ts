@@ -136,7 +136,10 @@ export class LogFile {
     await this.#write(await this.#fileFor(line.length), line)
   }
 
-  /** Returns a file that has enough space for this number of bytes. */
+  /**
+   * Returns a log file that has enough space for this number of bytes. If the current file does not
+   * have enough space, it is rotated.
+   */
   async #fileFor(bytes: number): Promise<FileHandle> {
     if (bytes > this.#bytesMax)
       throw new Error(`write length ${bytes} exceeds maximum file size ${this.#bytesMax}`)

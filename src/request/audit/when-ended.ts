@@ -27,7 +27,8 @@ export function whenEnded(
   }
   if ('frames' in response) return { ...response, frames: followFrames(response.frames, end) }
   if ('stream' in response) {
-    // If the client disconnects before the response begins, the stream is never read.
+    // If the client disconnects before the response begins, the stream is never read. Therefore,
+    // observe the signal of the request as well.
     signal.addEventListener('abort', () => end(), { once: true })
     if (signal.aborted) end()
     return { ...response, stream: followStream(response.stream, end) }

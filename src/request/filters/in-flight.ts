@@ -52,7 +52,8 @@ export class InFlight {
 /** Slot of a request whose handler is running. */
 export interface RequestSlot extends InFlightSlot {
   /**
-   * Releases the slot. `nowMs` is the time on the monotonic clock, if the caller has just read it.
+   * Releases the slot. `nowMs` is the current time on the monotonic clock, if the caller has just
+   * read the clock.
    */
   readonly leave: (nowMs?: number) => void
   /**

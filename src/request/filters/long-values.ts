@@ -49,7 +49,7 @@ function refuseLongNames(info: RequestInfo): void {
 }
 
 function refuseLongOptions(info: RequestInfo, { query }: ApiRequest): void {
-  // The options of a proxied request are for another server.
+  // The query parameters of a proxied request are for another server.
   if (info.kind === 'path' || info.subresource === 'proxy') return
   for (const option of shortOptions)
     for (const value of query.getAll(option)) refuseLong(`the option ${option}`, value)

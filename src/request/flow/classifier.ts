@@ -11,7 +11,7 @@ import type { RequestInfo } from '../../api/context.ts'
 import type { User } from '../../api/user.ts'
 import { type FlowRule, type FlowSchema, isFor, takes } from './flow-schema.ts'
 
-/** A schema, and the flow of its requests, which has the type `T`. */
+/** A flow schema, and the flow of its requests, which has the type `T`. */
 type Entry<T> = { readonly schema: FlowSchema; readonly flow: T }
 
 /** A rule that applies to a user. */
@@ -26,7 +26,7 @@ const catchAll = 'catch-all'
 const NEWCOMERS = 8
 
 export class Classifier<T> {
-  /** Schemas in the order in which they are matched. */
+  /** Flow schemas in the order in which they are matched. */
   readonly #entries: readonly Entry<T>[]
   readonly #fallback: T | undefined
   readonly #ofUser = new WeakMap<User, readonly Rule<T>[]>()

@@ -43,7 +43,7 @@ const WAIT_MS_MAX = 60_000
  */
 const HANDS_MAX = 1000
 
-/** A schema together with its priority level. */
+/** A flow schema together with its priority level. */
 export type Flow = {
   readonly schema: FlowSchema
   readonly level: Level
@@ -102,8 +102,8 @@ export class FlowControl implements Disposable {
   #lastSeries: FlowSeries | undefined
   #lastDistinguisher = ''
   /**
-   * Classifier for the current schemas. Undefined from a change of schemas or priority levels until
-   * the next request.
+   * Classifier for the current flow schemas. Undefined after a change of flow schemas or priority
+   * levels, until the next request.
    */
   #classifier: Classifier<Flow> | undefined
   #shown: readonly Flow[] = []
@@ -132,7 +132,7 @@ export class FlowControl implements Disposable {
     this.#dividing.close()
   }
 
-  /** Sets a schema, or deletes it if `schema` is undefined. */
+  /** Sets a flow schema, or deletes it if `schema` is undefined. */
   setSchema(name: string, schema: FlowSchema | undefined): void {
     if (schema === undefined) this.#schemas.delete(name)
     else this.#schemas.set(name, schema)
@@ -226,7 +226,7 @@ export class FlowControl implements Disposable {
     this.#levels.apply()
     const all = new Map(mandatorySchemas.map((schema) => [schema.name, schema]))
     for (const [name, schema] of this.#schemas) {
-      // A schema whose priority level does not exist is ignored, even if it would replace a
+      // A flow schema whose priority level does not exist is ignored, even if it would replace a
       // mandatory schema.
       if (this.#levels.get(schema.level) !== undefined) all.set(name, schema)
     }
@@ -287,7 +287,7 @@ export class FlowControl implements Disposable {
         ? this.#onlyQueue
         : handOf(hashOfFlow(schema.name, distinguisher), queuing)
     if (hands.size >= HANDS_MAX) hands.clear()
-    // Copy the key, because it might be a slice of a long path.
+    // Copy the key of the flow, because it might be a slice of a long path.
     hands.set(ownText(key), hand)
     return hand
   }

@@ -281,7 +281,7 @@ test('a flow with many requests gets no more seats than a flow with few requests
     { name: busy, atOnce: 200, serviceMs: 10 },
     { name: other, atOnce: 10, serviceMs: 10 },
   ])
-  // Each flow uses four queues, and all active queues get the same share.
+  // Each flow uses four queues, and all active queues get the same share of the seats.
   const share = (got.get(other) ?? 0) / ((got.get(busy) ?? 0) + (got.get(other) ?? 0))
   assert.ok(share > 0.45 && share < 0.55, `${share}`)
 })

@@ -453,7 +453,7 @@ export class QueueSet {
     series.latestS.value = nextR / MS_PER_SECOND
   }
 
-  /** Updates the metrics that are only needed when they are read. */
+  /** Updates the metrics whose values are computed only when the metrics are read. */
   recordProgress(): void {
     this.#sync()
     const { series } = this.#options

@@ -91,7 +91,7 @@ test('all strings of a span are limited in length', () => {
     name: long,
     attributes: { 'http.target': long, size: 1 },
   }))
-  // An etcd call, and an error that contains the name of the object.
+  // The child span is that of an etcd call. Its error contains the name of the object.
   span?.child('List', { attributes: { key: long } }).end({ error: `pods "${long}" not found` })
   span?.set({ more: long })
   span?.end()

@@ -20,7 +20,7 @@ import type { ResourceForms } from './represent/forms.ts'
 export type ReadAccess = {
   readonly keys: ResourceKeys
   readonly reader: Pick<ObjectReader, 'get' | 'list'>
-  /** Encodes the objects in formats other than the format of the cache. */
+  /** Encodes the objects in formats other than JSON, which is the format of the cache. */
   readonly forms: ResourceForms
   /**
    * Returns the key of an unreadable object in the format of error messages. Undefined if

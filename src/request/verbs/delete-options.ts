@@ -203,7 +203,7 @@ function fromQuery(query: URLSearchParams): Fields {
   const unsafe = query.get(unsafeOption)
   return {
     gracePeriodSeconds: parseExactInteger(query.get('gracePeriodSeconds')),
-    // Unlike in a body, an empty value means that there is no precondition.
+    // Unlike in a body, an empty uid or resourceVersion is not a precondition.
     preconditions:
       uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
     orphanDependents: orphan === null ? undefined : parseBoolean(orphan),

@@ -48,8 +48,8 @@ export async function deleteOne(
   const { isRemoved, object } = await deleteObject(request, options, access)
   if (isRemoved && !resource.deletion.returnsDeleted)
     return answerStatus(deleted(request, object), form)
-  // 202 means that the object has not been removed yet. kube-apiserver sends it only with the
-  // deprecated option orphanDependents.
+  // Status 202 means that the object has not been removed yet. kube-apiserver sends it only with
+  // the deprecated option orphanDependents.
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
   const show = represent(form, access.forms, request)
   const shown = await shownLarge(request, object)

@@ -48,7 +48,7 @@ export async function holdLargeItem(request: ResourceRequest, item: Item): Promi
   if (request.verb === 'deletecollection') return
   const storedBytes = item.length
   holdStored(request, storedBytes)
-  // Read the length before this call, because it replaces the stored bytes of the item by its JSON.
+  // Read the length before `prepare`, which replaces the stored bytes of the item by its JSON.
   await item.prepare()
   await holdMore(request, item.wire(), storedBytes)
 }

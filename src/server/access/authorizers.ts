@@ -86,7 +86,7 @@ export function reloadAuthorization(
     log,
     clock,
   })
-  // As in kube-apiserver, the startup counts as a successful reload.
+  // As in kube-apiserver, the metrics count the startup as a successful reload.
   const startSeconds = clock.wallMs() / 1000
   const reloads = (): Reloads => {
     const { success, failure } = reloader.reloads

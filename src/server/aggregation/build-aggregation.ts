@@ -55,8 +55,8 @@ export function buildAggregation(core: PlaneCore, options: AggregationOptions): 
     start: async () => {
       await apiServices.start()
       if (owned.disposed) return
-      // This promise is not awaited here, and it never rejects. The server becomes ready only after
-      // the promise has settled.
+      // The start of the documents is not awaited here, and never rejects. The server becomes ready
+      // only after this start has completed.
       void documents.start().then(() => (areListed = true))
     },
     startAvailability: (metrics, timers) =>

@@ -264,8 +264,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * False for a while after `databaseLife` has changed, while requests may still hold objects of
-   * the previous database.
+   * Whether requests can no longer hold objects of a previous database. False for a while after
+   * `databaseLife` has changed.
    */
   get isDatabaseSettled(): boolean {
     return this.#feed.isSettled

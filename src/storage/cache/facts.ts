@@ -290,7 +290,7 @@ export class FactsReader {
   #bytes: Buffer = Buffer.alloc(0)
   #at = 0
 
-  /** Moves the reader to a field. */
+  /** Moves the reader to the value of a selectable field. */
   openField(
     facts: Facts,
     bytes: Buffer,

@@ -136,7 +136,8 @@ export function readHistory(
   const changes: ObjectChange[] = []
   let bytes = READ_BYTES
   let isOver = false
-  // Ignore a second call: closing the stream calls `onEnd`, which calls this function again.
+  // Ignore a second call of this function: closing the stream calls `onEnd`, which calls this
+  // function again.
   const end = (settle: () => void): void => {
     if (isOver) return
     isOver = true

@@ -38,7 +38,7 @@ export type InformerOptions<T> = {
   readonly name: string
   readonly reader: Pick<ObjectReader, 'list' | 'watch'>
   readonly range: KeyRange
-  /** Returns the content that is reported for an object. */
+  /** Returns the content of an object that is reported to the consumer. */
   readonly read: (item: Item) => T
   /**
    * Prepares the data that `read` needs from a large object. The work runs in these slices. By
@@ -169,8 +169,8 @@ export class Informer<T> implements AsyncDisposable {
    */
   async latest(signal?: AbortSignal): Promise<void> {
     const { reader, range, name } = this.#options
-    // The range is empty. The list is only used to wait until the cache has reached the latest
-    // revision.
+    // List an empty range. The only purpose of the list is to wait until the cache has reached the
+    // latest revision.
     const { state } = await reader.list({ from: range.from, to: range.from }, 'latest')
     // If the list has no state, it was read from the database, because the cache was too far
     // behind.

@@ -37,7 +37,7 @@ const SMALL_BYTES = 1 << 20
  */
 const FAILED_FILL_MS = 1_000
 
-/** The objects that a reflector updates. */
+/** A resource whose objects a reflector updates, with the functions for these updates. */
 export type ReflectedObjects = {
   readonly spec: ResourceSpec
   readonly range: KeyRange

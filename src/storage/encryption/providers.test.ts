@@ -122,7 +122,7 @@ describe('the providers of a resource decrypt its values', () => {
         identityProvider,
       ]),
       new ProviderList([identityProvider, await provider('aesgcm', named('k1', 1))]),
-      // Two keys can have the same name.
+      // Two keys of a provider can have the same name.
       new ProviderList([await provider('aesgcm', named('k1', 2), named('k1', 1))]),
     ]
     for (const list of lists)

@@ -191,7 +191,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   ): Promise<Outcome> {
     const isPut = write !== 'delete'
     const lease = isPut ? write.lease : undefined
-    // Copy the value, because the caller may reuse its buffer and event feeds receive this one.
+    // Copy the value, because the caller may reuse its buffer. Event feeds receive the copy.
     const put = isPut ? Buffer.from(write.put) : undefined
     const call = {
       op: 'change',

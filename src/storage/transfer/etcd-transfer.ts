@@ -141,8 +141,8 @@ async function prepare(
   if (isResumed) return
   const { count } = await client.kv.range({ key: from, rangeEnd: to, countOnly: true })
   if (count > 0 && !options.replaces) throw notEmpty('etcd')
-  // This must be one transaction. The marker shows that the content is being replaced, and by which
-  // export.
+  // Write the marker and delete the content in one transaction. The marker shows that the content
+  // is being replaced, and by which export.
   const marked: Op = { type: 'put', key: markerKey, value: Buffer.from(dump.summary.sha256) }
   await client.kv.txn({
     compare: [],

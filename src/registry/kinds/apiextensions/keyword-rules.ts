@@ -336,7 +336,8 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
 function validateKeyType(key: Fields, path: string): FieldFault[] {
   const type = textOf(key['type'])
   if (type !== 'array' && type !== 'object') return []
-  // As in kube-apiserver, the message shows the type of the list items instead of the property.
+  // As in kube-apiserver, the error message shows the type of the list items instead of the
+  // property.
   return [
     invalidValue(
       `${path}.type`,

@@ -81,7 +81,8 @@ function validateServer(server: Fields, path: string): FieldFault[] {
     const why = `decodableVersions must include encodingVersion ${encoding}`
     faults.push(invalidShown(`${path}.decodableVersions`, goStrings(decodable), why))
   }
-  // Print the list only once, because it can be long and each error contains it.
+  // Print the list of API versions only once, because the list can be long and each error contains
+  // it.
   const shown = goPlain(decodable)
   const ofServed = faultsOfEach(served, (version, at) => {
     const place = `${path}.servedVersions[${at}]`

@@ -226,7 +226,7 @@ function validateMountOptions({
 function validateChange(now: Fields, before: Fields): FieldFault[] {
   const faults: FieldFault[] = []
   const source = sourceOf(now)
-  // The only permitted change of the source is to add a Secret for volume expansion.
+  // The only permitted change of the volume source is to add a Secret for volume expansion.
   const expected = withExpandSecret(sourceOf(before), source)
   if (!isEqualAs('core/v1 PersistentVolumeSpec', source, expected)) {
     const path = 'spec.persistentvolumesource'

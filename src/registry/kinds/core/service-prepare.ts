@@ -27,7 +27,7 @@ import {
 
 export function prepareUpdate(object: KubeObject, current: KubeObject): KubeObject {
   const before = specOf(current)
-  // The address list must be complete before it is compared with the stored list.
+  // Complete the address list first, because it is then compared with the stored list.
   const spec = withoutMisplaced(pluralOf(withAllocated(specOf(object), before), before), before)
   const prepared = { ...object, spec }
   if (typeOf(spec) === 'LoadBalancer' || !isFields(object['status'])) return prepared

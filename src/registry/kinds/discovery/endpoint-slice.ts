@@ -151,7 +151,7 @@ function validateAddress(
       const faults = checked(item, address, type === 'IPv4' ? checkIp : checkCanonicalIp)
       if (faults.length > 0) return faults
       const isOther = parseIp(address)?.family !== type
-      // As in kube-apiserver, the path does not contain an index.
+      // As in kube-apiserver, the path in the error does not contain an index.
       const family = isOther ? [invalidValue(path, address, `must be an ${type} address`)] : []
       return [...family, ...validateTarget(item, address)]
     }

@@ -22,7 +22,7 @@ function validate(object: KubeObject): FieldFault[] {
   return [
     ...checked('storageClassName', textOf(object['storageClassName']), checkDnsSubdomain),
     ...validateLabelSelector(fieldsOf(object['nodeTopology']), 'nodeTopology'),
-    // A negative quantity begins with a minus sign.
+    // A quantity is negative if it begins with a minus sign.
     ...(capacity.startsWith('-')
       ? [invalidValue('capacity', capacity, 'must be greater than or equal to 0')]
       : []),

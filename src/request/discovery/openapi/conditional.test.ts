@@ -29,7 +29,8 @@ test('a client that already has the OpenAPI document gets status 304 without a b
   assert.equal(ask({ 'if-modified-since': httpDate(MODIFIED_MS) }).status, 304)
   assert.equal(ask({ 'if-modified-since': httpDate(MODIFIED_MS - 1000) }).status, 200)
   assert.equal(ask({ 'if-modified-since': 'yesterday' }).status, 200)
-  // If-None-Match takes precedence, because a tag is more precise than a date.
+  // If-None-Match takes precedence over If-Modified-Since, because a tag is more precise than a
+  // date.
   assert.equal(
     ask({ 'if-none-match': '"B"', 'if-modified-since': httpDate(MODIFIED_MS) }).status,
     200,

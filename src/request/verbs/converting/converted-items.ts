@@ -39,7 +39,7 @@ export class Owner {
 export class ConvertedItems {
   readonly #bytesMax: number
   readonly #release: (item: Item) => void
-  /** The owners that currently have items. */
+  /** The owners (resources in one version) of the items that are currently cached. */
   readonly #owners = new Set<Owner>()
   /**
    * Iterates over all items in rounds. The iteration advances only while there are items. Items can

@@ -187,7 +187,8 @@ function tableFrames(
   forms: ResourceForms,
   query: URLSearchParams,
 ): Frames {
-  // Check this before the stream begins, because an error can then still be sent as a Status.
+  // Check the includeObject parameter before the stream begins, because an error can then still be
+  // sent as a Status.
   includedObject(query)
   const parts = tableParts(forms, form, query)
   const rowOfItem = parts.rowsOfItems()

@@ -53,7 +53,7 @@ export type Styling = {
   readonly context?: RequestSignal
 }
 
-/** Whether this is compact JSON, which is the cached format. */
+/** Whether the output is compact JSON, which is also the format of the cache. */
 export const isPlain = ({ type, isIndented }: Form): boolean => type === 'json' && !isIndented
 
 /**
@@ -109,7 +109,7 @@ export type StyledDocument<T> = {
   readonly begin?: Buffer
   /** Returns the bytes that precede an item. */
   readonly before?: (isFirst: boolean, isCompact: boolean) => Buffer
-  /** Bytes after an item that is sent as compact JSON. */
+  /** Bytes that follow an item if the item is sent as compact JSON. */
   readonly afterCompact?: Buffer
   readonly end?: Buffer
 }

@@ -99,7 +99,8 @@ test("if the backend resets its connection before the tunnel is set up, only the
   far?.resetAndDestroy()
   using client = await start(() => undefined)
   const near = await connected(client.to.url)
-  // Wait until the error has occurred. Joining the tunnel then closes the client's connection.
+  // Wait until the connection to the backend has failed. Joining the tunnel then closes the
+  // client's connection.
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.ok('tunnel' in answer)
   answer.tunnel(near)

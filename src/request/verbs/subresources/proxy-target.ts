@@ -164,8 +164,8 @@ async function nodeTarget(
 ): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
   const node = await addressOf(name, request.resource, parts)
-  // Check the address, because users with write access to the status of a node can store any
-  // address there.
+  // Check the address of the node, because users with write access to the status of a node can
+  // store any address there.
   const address = await parts.findHost(node.host)
   if (port === '' || Number(port) === node.port) {
     return { base: `https://${hostPort(node)}`, address, kubelet: parts.kubelet }

@@ -26,8 +26,8 @@ export async function tunnel(
   http: ApiRequest,
   { bytesPerSecondMax, ...to }: TunnelTo,
 ): Promise<ApiResponse> {
-  // The body is not forwarded, so the header content-length is also removed. Otherwise, a backend
-  // that refuses the upgrade would read the next request as the body.
+  // The body of the request is not forwarded, so the header content-length is also removed.
+  // Otherwise, a backend that refuses the upgrade would read the next request as the body.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
   const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
   const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {

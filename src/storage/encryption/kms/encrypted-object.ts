@@ -35,7 +35,7 @@ export type SealedSource = EncryptResponse & { readonly type: SourceType }
 
 export type EncryptedObject = { readonly data: Buffer; readonly source: SealedSource }
 
-/** Encodes all fields that follow the data. */
+/** Encodes all fields of a stored value that follow the encrypted data. */
 export function encodeSource({ ciphertext, keyId, annotations, type }: SealedSource): Buffer {
   const writer = new WireWriter(ciphertext.length + keyId.length)
   writer.number(5, type)

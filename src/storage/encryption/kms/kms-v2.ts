@@ -152,7 +152,7 @@ export class KmsV2 implements Disposable {
       try {
         await sleep(this.#options.time, fault === undefined ? POLL_MS : POLL_FAILED_MS, signal)
       } catch {
-        // The provider has been disposed of.
+        // Stop polling, because the provider has been disposed of.
         return
       }
       fault = await this.health.fault()

@@ -272,7 +272,7 @@ export const topologySpread: Rule = (value, path, check) => {
   )
   eachIn(constraints, check, (one, at, { faults }) => {
     const pair = spreadPair(one)
-    // As in kube-apiserver, the error is reported for earlier duplicates, not for the last one.
+    // As in kube-apiserver, the error is reported for all duplicates except the last one.
     if (lasts.get(pair) === at) return
     faults.push(duplicate(`${path}[${at}].{topologyKey, whenUnsatisfiable}`, pair))
   })

@@ -128,8 +128,8 @@ const sysctls: PodRule = (value, path, check) => {
       faults.push(required(own))
       return
     }
-    // Names that are too long are refused before they are matched, because the regular expression
-    // can backtrack for a long time.
+    // Sysctl names that are too long are refused before they are matched, because the regular
+    // expression can backtrack for a long time.
     if (name.length > SYSCTL_CHARACTERS_MAX || !sysctlForm.test(name))
       faults.push(invalidValue(own, name, sysctlRule))
     else if (names.has(name)) faults.push(duplicate(own, name))
