@@ -36,13 +36,13 @@ declare const storeThread: Worker | undefined
 /** The exit status if the version of Node is not safe. */
 const NODE_FAULT = 1
 
-// Store compiled code in this folder, so that later starts can load it.
+// Node stores compiled code in this folder and loads it at later starts.
 const folder = cacheFolder(process.env)
 if (folder !== undefined) enableCompileCache(folder)
 
 /**
- * The program that replaces etcd, for `keelson assets`. It is a separate program; the single
- * executable contains it (`sea-main.ts`).
+ * The program that replaces etcd for `keelson assets`. It has its own file. In the single
+ * executable, the file is an asset (`sea-main.ts`).
  */
 const standInName = 'etcd-stand-in'
 const standInFile =
@@ -50,8 +50,7 @@ const standInFile =
 
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
   const fault = nodeFault()
-  // bin/keelson has already checked the version, unless the program was started without
-  // bin/keelson.
+  // bin/keelson has the same check, but this program can also be started without bin/keelson.
   if (fault !== undefined) fail(NODE_FAULT, [fault])
   const found = findCommand(commandTable, [name, ...args])
   if (found !== undefined) await run(found.command, found.args)
@@ -104,7 +103,7 @@ function createSink({ format, verbosity }: LogFormat): LogSink {
   })
 }
 
-/** The width of a terminal that does not report one. */
+/** The number of columns that is assumed if a terminal does not report it. */
 const TERMINAL_COLUMNS = 80
 
 function terminal(): Terminal | undefined {

@@ -69,7 +69,7 @@ function orUndefined(read: () => KeyObject): KeyObject | undefined {
   try {
     return read()
   } catch {
-    // The reason from OpenSSL is not reported, because the caller's error names the file.
+    // The error of OpenSSL is dropped. The caller reports which file is not valid.
     return undefined
   }
 }

@@ -1,33 +1,35 @@
 /**
  * A byte budget shared by all subsystems that buffer data for clients. Each of them reserves bytes
  * before it allocates memory. Reservations are estimates: they need not be exact, but they must
- * cover everything that a client can make grow. No client can exhaust the budget: each client gets
- * at most a quarter, and a part is reserved for small requests and for exempt clients.
+ * cover everything that a client can make grow. A client gets at most a quarter of the budget, so
+ * no client can exhaust it. A small share is kept free for small requests and for clients that are
+ * exempt from flow control.
  */
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** The client for which bytes are reserved. */
+/**
+ * The client for which bytes are reserved. `isExempt` means that flow control does not limit it.
+ */
 export type Holder = { readonly name: string; readonly isExempt: boolean }
 
-/** The holder of reservations for requests whose client is not known yet. */
+/** Requests whose client is not known yet reserve bytes under this name. */
 export const unknownHolder: Holder = { name: '', isExempt: false }
 
 /**
- * Maximum share of the budget for one client. A larger request is granted only if the client has no
- * other reservation.
+ * Maximum share of the budget for one client. A client without other reservations may exceed it.
  */
 const HOLDER_SHARE = 1 / 4
-/** Small requests are granted only while less than this share of the budget is used. */
+/** A small reservation is granted only if at most this share of the budget is then used. */
 const SMALL_SHARE = 15 / 16
 /**
- * Other requests are granted only while less than this share of the budget is used. Only exempt
+ * Other reservations are granted only if at most this share of the budget is then used. Exempt
  * clients can use the whole budget.
  */
 const LARGE_SHARE = 7 / 8
 
 /**
- * Maximum share of the budget that is charged for one request. The rest of the budget lets smaller
- * requests run at the same time, but not a second request of this size.
+ * Maximum share of the budget that is charged for one request. It leaves room for smaller requests
+ * at the same time, but not for a second request of this size.
  */
 const REQUEST_SHARE = 5 / 8
 
@@ -43,7 +45,7 @@ export type ReserveOptions = {
 
 export class ByteBudget {
   readonly max: number
-  /** Maximum number of bytes that one request can need. A request that needs more is not served. */
+  /** Requests that need more memory than this number of bytes are rejected. */
   readonly neededBytesMax: number
   readonly #byHolder = new Map<string, number>()
   #used = 0
@@ -59,8 +61,8 @@ export class ByteBudget {
   }
 
   /**
-   * Maximum number of bytes that are charged for one request. A request that needs more is still
-   * served, up to `neededBytesMax`.
+   * Maximum number of bytes that are charged for one request. Requests that need more are still
+   * served if they need at most `neededBytesMax`, but only this maximum is charged for them.
    */
   get requestMax(): number {
     return this.max * REQUEST_SHARE
@@ -74,8 +76,8 @@ export class ByteBudget {
   hasRoom(bytes: number, { holder, isSmall, ownBytes = 0 }: ReserveOptions): boolean {
     if (bytes === 0) return true
     const share = holder.isExempt ? 1 : isSmall ? SMALL_SHARE : LARGE_SHARE
-    // A reservation that exceeds the whole budget is granted if there is no other reservation,
-    // because it could never be granted otherwise.
+    // Without any other reservation, even a request that exceeds the whole budget is granted.
+    // Otherwise it could never be granted.
     if (this.#used > ownBytes && this.#used + bytes > this.max * share) return false
     const own = this.#byHolder.get(holder.name) ?? 0
     return holder.isExempt || own <= ownBytes || own + bytes <= this.max * HOLDER_SHARE
@@ -92,8 +94,8 @@ export class ByteBudget {
   }
 
   /**
-   * Reserves bytes without a check, for memory that is already allocated or can no longer be
-   * refused.
+   * Reserves bytes even if the budget is exceeded. Use this for memory that is already allocated or
+   * that cannot be refused.
    */
   takeAnyway(bytes: number, { name }: Holder): void {
     if (bytes === 0) return

@@ -1,12 +1,12 @@
 /**
- * A text that is built as UTF-8 in reusable memory. A string that is built from many pieces would
- * be copied twice during the conversion to bytes, and would create much garbage.
+ * A text that is built as UTF-8 in reusable memory. If the text were concatenated as a JavaScript
+ * string instead, its conversion to bytes would copy it twice and leave much garbage.
  */
 import { ZERO } from './ascii.ts'
 
 /**
- * Maximum length of strings that are written without measuring their encoding first. For such a
- * string, the memory for its longest possible encoding is reserved.
+ * Maximum length of strings that are written without first computing their encoded length. The
+ * longest possible encoding of such a string is assumed when memory is allocated.
  */
 const SHORT_CHARACTERS = 1024
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */

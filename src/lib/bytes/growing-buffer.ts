@@ -14,8 +14,9 @@ export class GrowingBuffer {
   }
 
   /**
-   * Appends a chunk. If the first chunk uses at least half of its underlying memory, it is kept
-   * without a copy, because most bodies arrive in one chunk. The caller must limit the length.
+   * Appends a chunk. Most bodies arrive in one chunk, so the first chunk is kept without a copy if
+   * it uses at least half of its underlying memory. The buffer has no size limit: the caller must
+   * limit the size of the body.
    */
   append(piece: Buffer): void {
     if (piece.length === 0) return

@@ -10,8 +10,8 @@ export class PackedBytes {
   #used = 0
 
   /**
-   * Returns a copy of the bytes. The copy retains only its block, which contains other packed byte
-   * arrays.
+   * Returns a copy of the bytes in the current block. While the copy is in use, the whole block
+   * stays in memory, but nothing else does.
    */
   put(bytes: Buffer): Buffer {
     if (this.#used + bytes.length > this.#block.length) {

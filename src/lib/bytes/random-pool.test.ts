@@ -5,7 +5,8 @@ import { RandomPool } from './random-pool.ts'
 test('the methods `next` and `take` never return the same bytes twice', () => {
   let filled = 0
   const pool = new RandomPool((bytes) => {
-    // Consecutive numbers, so that the test detects bytes that are returned twice.
+    // Fills the pool with consecutive numbers, so that the test detects bytes that are returned
+    // twice.
     for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32BE(filled++, at)
   })
   const seen = new Set<number>()

@@ -1,7 +1,7 @@
 /**
- * Random bytes for nonces and ids, which are generated in large batches. A separate call for each
- * nonce would take as long as the encryption of a small object, and leave a buffer for the garbage
- * collector. Do not use this for keys, because they must not stay in a pool.
+ * Random bytes for nonces and IDs. They are generated in large batches, because generating a single
+ * nonce takes as long as encrypting a small object and allocates a buffer. Do not use these bytes
+ * as keys: a copy of each key would stay in memory.
  */
 import { randomFillSync } from 'node:crypto'
 

@@ -3,10 +3,10 @@
  * or read most recently: at least half of `sizeMax`, and at most `sizeMax`. When the newer
  * generation is full, the older one is dropped as a whole.
  *
- * TtlCache can also limit time and weight, and evicts in exact order. It takes four times as long,
- * because each read moves the entry and each eviction has to skip the deleted entries of a Map. So
- * hot paths whose entries do not expire use this class. A key may be a substring of a long string:
- * it is copied, so that it does not keep the long string in memory.
+ * TtlCache can also limit time and weight, and always evicts the least recently used entry. A read
+ * of a TtlCache takes four times as long, because it moves the entry. Therefore, hot paths whose
+ * entries do not expire use this class. A key may be a substring of a long string: it is copied, so
+ * that it does not keep the long string in memory.
  */
 import { ownText } from '../text/own-text.ts'
 

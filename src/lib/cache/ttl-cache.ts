@@ -63,8 +63,8 @@ export class TtlCache<Value> {
     this.#entries.set(own, { key: own, value, endMs: nowMs + ttlMs, weight })
     this.#weight += weight
     const { sizeMax, weightMax = Infinity } = this.#limits
-    // Drop expired entries from the front, and further ones until the limits are met. The entries
-    // are in the order of their last use, so expired entries usually come first.
+    // Entries are in the order of their last use. Drops the oldest entries while they are expired
+    // or a limit is exceeded.
     for (const [oldest, { endMs }] of this.#entries) {
       if (endMs > nowMs && this.#entries.size <= sizeMax && this.#weight <= weightMax) return
       this.delete(oldest)

@@ -1,9 +1,9 @@
 /**
  * A table of objects with increasing numeric IDs, such as the open streams of a connection.
  *
- * It does not use a `Map` because of V8's garbage collector: when a Map grows, its old table refers
- * to the new one. Once a table has moved to the old generation, all later tables are also retained,
- * together with the requests that were in them.
+ * It is not a `Map`, because a Map that grows allocates a new table, to which its old table still
+ * refers. Once an old table is in the old generation of V8's heap, it keeps all newer tables in
+ * memory, with the requests that were in them.
  */
 export class IdTable<Item extends { readonly id: number }> {
   /** The objects of the table, sorted by ID. */

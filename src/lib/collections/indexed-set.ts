@@ -1,8 +1,8 @@
 /** An object that can be a member of one IndexedSet at a time. */
 type IndexedSetMember = {
   /**
-   * Index of the object in its set, which updates this property. -1 if the object is not a member
-   * of a set.
+   * Index of the object in the IndexedSet that contains it. -1 if the object is not in a set. Only
+   * IndexedSet changes this property.
    */
   index: number
 }

@@ -1,41 +1,38 @@
 /**
- * Restores of the database while a server is running, as in keelson/testing. Work that reads data,
- * makes a decision and then writes must not write after a restore if the decision is from before
- * it. So work runs in `begin`, which stores a fencing token (the number of restores so far) in the
- * asynchronous context. The store rejects writes with an older token. Parts of the server that keep
- * what they have read call `follow`: a restore waits until all of them have caught up.
+ * Coordinates restores of the database while a server is running, as in keelson/testing. Work that
+ * reads data, makes a decision and then writes must not write if the database was restored after
+ * the read. So work runs in `begin`, which stores a fencing token (the number of restores so far)
+ * in the asynchronous context. The store rejects writes with an older token.
  *
- * A part finds the instance of its server in the asynchronous context in which the server was
- * started, so a new controller need not be given the instance. A server whose database is never
- * restored has no instance, and no overhead.
+ * Components of the server that keep what they have read, such as caches, call `follow`. A restore
+ * waits until all of them have read the restored data. A component finds the `Restores` of its
+ * server in the asynchronous context in which the server was started. A server whose database is
+ * never restored has no `Restores`, and no overhead.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { MaybePromise } from './maybe-promise.ts'
 import { sleep, systemTimers, type Timers } from '../time/timers.ts'
 
-/** A part of a server that bases decisions on what it has read earlier. */
+/** A component of a server that makes decisions based on data that it has read earlier. */
 export type RestoreListener = {
-  /**
-   * Resolves when the part of the server that listens has received everything that was written
-   * before the call.
-   */
+  /** Resolves when this component has received everything that was written before the call. */
   readonly latest: () => Promise<unknown>
   /**
-   * Whether other listeners are added or removed because of what this part of the server reads.
-   * Such a part catches up before the others.
+   * Whether this component starts and stops other components that follow restores, depending on
+   * what it reads. Such a component catches up before the others.
    */
   readonly changesFollowers?: boolean
 }
 
 /**
- * Maximum number of attempts to let a part of the server catch up. An attempt can fail on a machine
- * that stalls for seconds.
+ * Maximum number of attempts to let a component catch up. An attempt can fail on a machine that
+ * stalls for seconds.
  */
 const TRIES = 8
 /** The delay before the second attempt. It doubles after each attempt. */
 const RETRY_MS = 10
 
-/** The asynchronous context of a server. `token` is undefined outside of work. */
+/** The asynchronous context of a server. `token` is set only in code that `begin` runs. */
 type Context = { readonly restores: Restores; readonly token: number | undefined }
 
 const contexts = new AsyncLocalStorage<Context>()
@@ -51,14 +48,14 @@ export class Restores {
   }
 
   /**
-   * Returns the instance of the server that runs in this context. Returns undefined if the database
-   * of the server is never restored.
+   * Returns the instance for the server in whose asynchronous context the caller runs. Returns
+   * undefined if the database of this server is never restored.
    */
   static current(): Restores | undefined {
     return contexts.getStore()?.restores
   }
 
-  /** Whether work runs in this context. If so, its writes have a fencing token. */
+  /** Whether the caller runs inside `begin`. If so, its writes have a fencing token. */
   static isWorking(): boolean {
     return contexts.getStore()?.token !== undefined
   }
@@ -68,7 +65,7 @@ export class Restores {
     return this.#count
   }
 
-  /** Whether the work in this context began before the last restore. */
+  /** Whether the database was restored after the call of `begin` in which the caller runs. */
   get isOutdated(): boolean {
     const context = contexts.getStore()
     return (
@@ -76,20 +73,23 @@ export class Restores {
     )
   }
 
-  /** Starts a server, so that its parts find this instance. */
+  /** Calls `start`, so that the components of the server that it starts find this instance. */
   within<T>(start: () => T): T {
     return contexts.run({ restores: this, token: undefined }, start)
   }
 
-  /** Runs work that is based on what it reads from now on. Waits if a restore is in progress. */
+  /**
+   * Runs work whose writes are rejected if the database is restored after this call. If a restore
+   * is in progress, waits for its end first.
+   */
   async begin<T>(work: () => MaybePromise<T>): Promise<T> {
     while (this.#ended !== undefined) await this.#ended
     return await contexts.run({ restores: this, token: this.#count }, work)
   }
 
   /**
-   * Adds a part of the server for which restores wait. Disposing of the returned value removes the
-   * part.
+   * Adds a component of the server for which restores wait. Disposing of the returned value removes
+   * the component.
    */
   follow(follower: RestoreListener): Disposable {
     this.#followers.add(follower)
@@ -97,8 +97,8 @@ export class Restores {
   }
 
   /**
-   * Restores the database by calling `write`. Resolves when all followers have caught up. Restores
-   * run one after another.
+   * Restores the database by calling `write`. Resolves when all components have caught up.
+   * Concurrent calls run one after another.
    */
   async restore(write: () => void): Promise<void> {
     while (this.#ended !== undefined) await this.#ended
@@ -127,8 +127,7 @@ export class Restores {
   }
 
   /**
-   * Waits until a part of the server has caught up. Fails if the part cannot catch up, unless it is
-   * removed in the meantime.
+   * Waits until a component has caught up, or is removed. Fails if the component cannot catch up.
    */
   async #ask(follower: RestoreListener): Promise<void> {
     for (let tries = 1; this.#followers.has(follower); tries++) {
@@ -144,8 +143,8 @@ export class Restores {
 }
 
 /**
- * Runs the work of a part of the server whose restores `restores` coordinates. If `restores` is
- * undefined, the work runs without a fencing token.
+ * Runs work in `restores.begin`. If `restores` is undefined, runs the work directly, without a
+ * fencing token.
  */
 export const beginWork = <T>(restores: Restores | undefined, work: () => Promise<T>): Promise<T> =>
   restores === undefined ? work() : restores.begin(work)

@@ -39,9 +39,9 @@ export class WorkQueue implements AsyncDisposable {
   /** Keys that wait for a worker. None of them is being processed. */
   readonly #waiting = new Set<string>()
   /**
-   * An iterator of the waiting keys. Each key is deleted when the iterator has returned it, so the
-   * remaining keys are always ahead. A new iterator would pass over the deleted entries that V8
-   * keeps at the front of a Set, so that n keys would take time proportional to n².
+   * Iterates over `#waiting`. Each key is deleted when it has been visited. V8 keeps deleted
+   * entries at the front of a Set for a while, and a new iterator would have to skip them. n keys
+   * would then take time proportional to n², so a single iterator is used.
    */
   readonly #order = this.#waiting.values()
   /** Keys that were added while they were being processed, and that are queued afterwards. */
@@ -109,7 +109,8 @@ export class WorkQueue implements AsyncDisposable {
   }
 
   #start(): void {
-    // An iterator that has reached its end stays there, so `next` is called only if a key waits.
+    // Do not call `next` while no key is waiting: an iterator that has reached the end of a Set
+    // never returns another key.
     while (this.#waiting.size > 0 && this.#running.size < this.#options.workersMax) {
       const { value: key } = this.#order.next()
       if (key === undefined) return
@@ -151,7 +152,7 @@ export class WorkQueue implements AsyncDisposable {
   }
 }
 
-/** Records when keys were added and started, for the metrics of a queue. */
+/** Records how long keys wait and how long they are processed, for the metrics of a queue. */
 class Timing implements Disposable {
   readonly #series: QueueSeries
   readonly #monotonicMs: () => number

@@ -11,9 +11,9 @@ import { type Address, hostPort } from './hosts.ts'
  */
 const HEAD_BYTES_MAX = 16 << 10
 /**
- * The start of an HTTP response. If the first bytes in a tunnel begin like this, they are a second
- * response of the proxy. The target cannot have sent them, because no protocol in which the server
- * sends first begins like this.
+ * The start of an HTTP response. If the first bytes in a tunnel are equal to it, they are a second
+ * response of the proxy. They cannot come from the target: an HTTP or TLS server sends nothing
+ * before the client does.
  */
 const RESPONSE_START = 'HTTP/1.'
 
@@ -100,8 +100,8 @@ function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
         return
       }
       const rest = received.subarray(end + 4)
-      // Konnectivity first reports that the tunnel is open. If it then cannot connect, it reports
-      // this by a second response inside the tunnel.
+      // The Konnectivity proxy reports that the tunnel is open before it connects to the target. If
+      // it cannot connect, it sends a second response, through the tunnel.
       if (rest.toString('latin1', 0, RESPONSE_START.length) === RESPONSE_START)
         return done(new UnexpectedBytes(rest.length))
       done(received.toString('latin1', 0, end + 2))

@@ -30,8 +30,9 @@ export class DialError extends Error {
 }
 
 /**
- * Translates the error of a connection to `address`, which may be a proxy. An error that does not
- * come from the socket, such as a certificate error, is returned unchanged.
+ * Converts an error to a DialError with Go's message. `address` is the address to which the socket
+ * connected: the server or its proxy. An error that does not come from the socket, such as a
+ * certificate error, is returned unchanged.
  */
 export function dialError(network: 'tcp' | 'unix', address: string, error: unknown): Error {
   if (error instanceof DialError) return error

@@ -41,8 +41,8 @@ export function connected(
     socket.once(event, () => {
       signal.removeEventListener('abort', onAbort)
       socket.off('error', reject).off('close', onClose)
-      // Without this listener, an error would end the process if it occurs below TLS, or before the
-      // next owner of the socket listens.
+      // An `error` event without a listener would end the process. It can occur before the caller
+      // adds its own listener, or in a socket on which the caller uses TLS.
       socket.on('error', () => undefined)
       resolve()
     })

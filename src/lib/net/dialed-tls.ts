@@ -60,8 +60,8 @@ function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
     socket.once('secureConnect', () => {
       clearTimeout(timer)
       socket.off('error', fail).off('close', onClose)
-      // Without this listener, an error would end the process if it occurs before the next owner of
-      // the socket listens.
+      // An `error` event without a listener would end the process. It can occur before the caller
+      // adds its own listener.
       socket.on('error', () => undefined)
       // A TLSSocket does not close the stream below it, unless that stream is a net.Socket.
       socket.once('close', () => raw.destroy())

@@ -14,13 +14,13 @@ const CLOSING_MS_MAX = 60_000
 const LINGER_MS = 2_000
 
 /**
- * Joins two connections until one of them closes. An error at one end closes both. Data that an end
- * sent before it closed is still delivered. `bytesPerSecondMax` applies to each direction; 0 means
- * no limit.
+ * Copies data between two connections until one of them closes. An error of either connection
+ * closes both. Data that one end sent before it closed is still delivered to the other end.
+ * `bytesPerSecondMax` applies to each direction; 0 means no limit.
  */
 export function join(client: Duplex, server: Duplex, bytesPerSecondMax: number): void {
-  // If one connection is already closed, close the other one here, because the closed one emits no
-  // more events.
+  // A connection that is already closed emits no more events, so the other connection must be
+  // closed here.
   if (client.destroyed || server.destroyed) {
     client.destroy()
     server.destroy()

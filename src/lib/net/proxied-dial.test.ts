@@ -8,7 +8,7 @@ test('proxy credentials are the percent-decoded bytes of the URL', () => {
     ['http://a:b@h', 'a:b'],
     ['http://a%3Ab:c%40@h', 'a:b:c@'],
     ['http://jürgen@h', 'j\xc3\xbcrgen:'],
-    // The bytes of the first URL are not UTF-8, and the second one has invalid escapes.
+    // The first of the next two users is not valid UTF-8. The second has invalid escapes.
     ['http://a%ff%C3%28@h', 'a\xff\xc3(:'],
     ['http://a%zz:%@h', 'a%zz:%'],
   ]

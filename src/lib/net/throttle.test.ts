@@ -11,7 +11,7 @@ test('all bytes are passed on in order, and not faster than the rate limit', asy
   slow.write(sent.subarray(0, 700))
   slow.end(sent.subarray(700))
   assert.deepEqual(await received, sent)
-  // The stream passes on a tenth of a second's data immediately.
+  // The stream passes on the data for a tenth of a second without a delay.
   assert.ok(performance.now() - startMs >= 390, `${performance.now() - startMs} ms`)
 })
 

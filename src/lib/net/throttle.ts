@@ -2,14 +2,14 @@
 import { Transform } from 'node:stream'
 
 /**
- * Number of pieces per second into which the data is divided when the rate is limited. With this
- * number, the flow is steady, and the overhead of the timers is negligible.
+ * The data that may pass in one second is divided into this number of pieces. Ten pieces make the
+ * flow steady at a negligible cost for timers.
  */
 const PIECES_PER_SECOND = 10
 
 /**
- * Returns a stream that passes its data on in pieces. It passes on the first piece immediately, and
- * delays each further piece so that the rate is not exceeded.
+ * Returns a stream that limits the rate of the data that passes through it. The first piece of data
+ * passes immediately; each further piece is delayed as far as the rate requires.
  */
 export function throttle(bytesPerSecond: number): Transform {
   const pieceBytes = Math.max(1, Math.floor(bytesPerSecond / PIECES_PER_SECOND))

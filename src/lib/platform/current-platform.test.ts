@@ -1,4 +1,7 @@
-/** Simulates each operating system by its files and by the output of its programs. */
+/**
+ * Tests each operating system on any machine: the content of files and the output of programs are
+ * simulated.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -10,13 +13,13 @@ type Simulation = {
   readonly files?: { readonly [path: string]: string }
   readonly folders?: { readonly [path: string]: readonly string[] }
   readonly links?: { readonly [path: string]: string }
-  /** The output of programs, by their command line. */
+  /** The output of each program, by its command line. */
   readonly output?: { readonly [commandLine: string]: string }
   readonly userId?: number
   readonly flush?: (path: string) => void
 }
 
-/** Returns a function that returns the entry of a path, or throws if there is none. */
+/** Returns a function that looks up a path in `known`, and throws if the path is missing. */
 const readIn =
   <T>(known: { readonly [path: string]: T } = {}) =>
   (path: string): T => {
@@ -81,7 +84,7 @@ test('on Linux, processes, limits and listeners are read from /proc', () => {
   assert.equal(linux.startOf(8), '')
   assert.equal(linux.commandOf(7), 'etcd --data-dir=/x')
   assert.deepEqual(linux.listenerOn(6443), { pid: 7, name: 'etcd' })
-  // A connection to the port is not a listener.
+  // Port 6444 has an established connection, but no process listens on it.
   assert.equal(linux.listenerOn(6444), undefined)
 })
 

@@ -1,4 +1,4 @@
-/** Linux. Processes, limits and sockets are described by the files in /proc. */
+/** The implementation for Linux. It reads processes, limits and sockets from the files in /proc. */
 import type { Platform, ProcessUsage, RunningProcess } from './platform.ts'
 import type { System } from './system.ts'
 import { createUnix } from './unix.ts'
@@ -24,7 +24,10 @@ export const createLinux = (system: System): Platform => ({
   listenerOn: (port) => findListener(port, system),
 })
 
-/** Returns the fallback if /proc is missing, or if it does not allow this user to read a file. */
+/**
+ * Returns the result of `read`, or the fallback if /proc is missing or this user may not read the
+ * file.
+ */
 function orElse<T>(fallback: T, read: () => T): T {
   try {
     return read()

@@ -14,7 +14,10 @@ export const createMacos = (system: System): Platform => ({
   listenerOn: (port) => findListener(port, system),
 })
 
-/** Each line of the output is a field: `p` and the process ID, or `c` and the name. */
+/**
+ * Finds the process that listens on a port. lsof prints one field per line: `p` with the process
+ * ID, and `c` with the name of the process.
+ */
 function findListener(port: number, system: System): RunningProcess | undefined {
   const shown = system.run('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpc'])
   const pid = /^p(\d+)$/m.exec(shown)?.[1]

@@ -1,7 +1,7 @@
 /**
- * The differences between operating systems. All code that depends on one of them uses this
- * interface. Each implementation has a fallback for what its system does not offer: an unknown
- * value is `undefined`, an empty string or Infinity, and callers continue without it.
+ * The differences between operating systems. Code that depends on the operating system uses only
+ * this interface. If a system does not offer a value, its implementation returns `undefined`, an
+ * empty string or Infinity, and callers continue without the value.
  */
 import type { Stats } from 'node:fs'
 
@@ -19,7 +19,7 @@ export type ProcessUsage = {
 export type RunningProcess = { readonly pid: number; readonly name: string }
 
 export interface Platform {
-  /** The name that users know, such as macOS. */
+  /** The name of the operating system for users, such as macOS. */
   readonly name: string
   /** Returns the folder for the caches of the user, or undefined if it is unknown. */
   cacheHome(env: NodeJS.ProcessEnv): string | undefined
@@ -34,7 +34,7 @@ export interface Platform {
   openFilesMax(): number
   /**
    * Returns the resources that the process uses. Throws if the process cannot open more files.
-   * Undefined on systems that do not report these values.
+   * Operating systems that do not report these values do not have this function.
    */
   readonly usage: (() => ProcessUsage) | undefined
   /**

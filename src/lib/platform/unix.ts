@@ -1,9 +1,9 @@
-/** The parts that Linux and macOS have in common. */
+/** The part of the platform interface that is the same on Linux and macOS. */
 import { join } from 'node:path'
 import type { Platform } from './platform.ts'
 import type { System } from './system.ts'
 
-/** Write permissions of the group and of all other users. */
+/** The permission bits of a file mode that let the group or all other users write. */
 const WRITABLE_BY_OTHERS = 0o022
 
 export type Unix = Pick<Platform, 'cacheHome' | 'isOwn' | 'flushFolder' | 'programNames'>

@@ -9,8 +9,8 @@ import { makeFolders } from './files.ts'
 
 /**
  * Returns Keelson's own folder in the user's cache folder, and creates it if it does not exist.
- * Returns undefined if it cannot be created, or if another user could have written to it, as in a
- * folder below /tmp. Call this before reading anything from the folder.
+ * Returns undefined if the folder cannot be created or does not belong to this user, or if other
+ * users can write to it. Call this before reading anything from the folder.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
   const home = platform.cacheHome(env)

@@ -15,12 +15,12 @@ import { crc32 } from 'node:zlib'
 import { loadWithCodeCache, runWithCodeCache } from './code-cache.ts'
 
 let dir = ''
-/** The share of time in which the event loop is busy. */
+/** The utilization of the simulated event loop: the share of time in which it is busy. */
 let share = 0
 beforeEach(() => {
   share = 0
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
-  // An event loop whose utilization is `share`.
+  // Simulates an event loop whose utilization is `share`.
   mock.method(performance, 'eventLoopUtilization', () => ({
     active: 0,
     idle: 0,
@@ -110,7 +110,7 @@ test('compiled code that is shipped with a program is used, unless the code is d
     rmSync(folder(), { recursive: true })
     mkdirSync(folder())
     rmSync(join(dir, 'out'), { force: true })
-    // The program is passed as text; the file does not exist.
+    // The program is passed as text. No file with this name exists.
     runWithCodeCache({ file: join(dir, 'inside.cjs'), text, saved: given, id: 'id' }, folder())
     passTime()
     assert.equal(readFileSync(join(dir, 'out'), 'utf8'), 'one')

@@ -23,15 +23,15 @@ import { crc32 } from 'node:zlib'
 import { withGivenFlags } from './optimize-when-used.ts'
 
 /**
- * Delay before the code is saved. By then a server has started, and V8 has not yet dropped the code
- * that only the startup needs. Saving blocks the event loop for 30 to 90 ms, once for each version
- * of the program. So it is done when the event loop is idle, or when the process exits.
+ * Delay before the code is saved. By then a server has started, and V8 still has the code that only
+ * the startup needs. Saving happens once for each version of the program, and blocks the event loop
+ * for 30 to 90 ms. So it waits until the event loop is idle, or the process exits.
  */
 const SAVE_AFTER_MS = 2_000
 const LOOK_MS = 500
 /**
- * Maximum number of checks whether the event loop is idle. A program that is busy for longer saves
- * its code when it exits.
+ * Maximum number of times that the code checks whether the event loop is idle. If it never is, the
+ * code is saved when the process exits.
  */
 const LOOKS_MAX = 120
 /**
@@ -44,27 +44,31 @@ const programPrefix = 'code-'
 
 export type Program = {
   /**
-   * A file that contains a single expression in ASCII: a function with the parameters `require`,
-   * `__filename`, `__dirname` and `storeThread`. It must not contain dynamic imports.
+   * The file with the source code. It contains one expression in ASCII: a function with the
+   * parameters `require`, `__filename`, `__dirname` and `storeThread`. It must not contain dynamic
+   * imports.
    */
   readonly file: string
   /** The contents of the file. Required if the file does not exist on disk. */
   readonly text?: string
   /**
-   * The code that `saveCode` wrote for this program. Absent if the code is not shipped with the
-   * program.
+   * Compiled code of this program that is distributed with it, as written by `saveCode`. Absent if
+   * there is none.
    */
   readonly saved?: Buffer
   /**
-   * Identifies the content of the file. It is needed because V8 compares only the length of the
-   * source with that of the cached code.
+   * Identifies the content of the file. V8 itself accepts cached code for any source of the same
+   * length.
    */
   readonly id: string
-  /** The prefix of the names of cache files. Absent for the main program. */
+  /**
+   * The prefix of the names of this program's cache files. By default, the prefix of the main
+   * program.
+   */
   readonly prefix?: string
   /**
-   * Identifies the V8 flags on which the code depends. If absent, the flags with which Node was
-   * started.
+   * Identifies the V8 flags with which the code is compiled. The default identifies the flags with
+   * which Node was started.
    */
   readonly flags?: string
   /** A worker thread that is passed to the program as a parameter. */
@@ -72,8 +76,8 @@ export type Program = {
 }
 
 /**
- * Runs a program. `folder` is the folder for the code, to which only this user may be able to
- * write. If it is undefined, no code is saved.
+ * Runs a program. Compiled code is read from and saved to `folder`, to which no other user may have
+ * write access. If `folder` is undefined, no code is saved.
  */
 export function runWithCodeCache(program: Program, folder: string | undefined): void {
   const { script, save } = compileWithCache(program, folder)
@@ -90,7 +94,7 @@ export type LoadedLibrary = {
 
 /**
  * Loads a library with the code that V8 compiled in an earlier run. Unlike `runWithCodeCache`, this
- * does not save the code: the caller does so after the library was used.
+ * function does not save the code. The caller must call `save` after it has used the library.
  */
 export function loadWithCodeCache(program: Program, folder: string | undefined): LoadedLibrary {
   const { script, save } = compileWithCache(program, folder)
@@ -133,7 +137,7 @@ type CompiledScript = {
 
 function compileWithCache(program: Program, folder: string | undefined): CompiledScript {
   const { file, id, prefix = programPrefix } = program
-  // V8 rejects code that was compiled with other flags.
+  // The file name identifies the flags, because V8 rejects code that was compiled with other flags.
   const flags = program.flags ?? crc32(process.execArgv.join(' ')).toString(16)
   const others = `${prefix}${process.version}-${process.arch}-${id}-`
   const name = `${others}${flags}`
@@ -178,10 +182,9 @@ function readText(file: string): string {
 }
 
 /**
- * Reads a file into a resizable buffer, whose memory is mapped directly from the system. Ordinary
- * memory would be returned to the C library when it is freed. The C library would then serve
- * allocations of this size from its heaps, and retain up to this amount of free memory for each
- * thread.
+ * Reads a file into a resizable buffer. The operating system gets the memory of such a buffer back
+ * when the buffer is freed. The C library, in contrast, would keep ordinary memory of this size for
+ * later allocations, once for each thread.
  */
 function readPages(file: string): Buffer {
   const open = openSync(file, 'r')
@@ -197,8 +200,8 @@ function readPages(file: string): Buffer {
 }
 
 /**
- * Releases some megabytes immediately. Otherwise they would be retained until the next garbage
- * collection, which may never happen in an idle server.
+ * Frees a buffer of some megabytes immediately. An idle server may never run another garbage
+ * collection that would free it.
  */
 function free({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0)
@@ -209,7 +212,8 @@ function readCode(path: string): Buffer | undefined {
   try {
     return checkCode(readPages(path))
   } catch {
-    // The error is ignored, because the program then runs without saved code and saves it again.
+    // The file is missing or cannot be read. The program then runs without saved code, and saves it
+    // again.
     return undefined
   }
 }
@@ -227,20 +231,18 @@ function checkCode(bytes: Buffer): Buffer | undefined {
 type CacheFile = {
   readonly folder: string
   readonly name: string
-  /** The prefix of the names of cache files for all versions of the program. */
+  /** The part of the file name that is the same for all versions of the program. */
   readonly prefix: string
-  /**
-   * The prefix of the names of cache files for this version of the program, whatever its flags are.
-   */
+  /** The part of the file name that is the same for all V8 flags with which this version runs. */
   readonly others: string
   readonly code: Buffer
 }
 
-/** Saves the code, and deletes the code of other versions. */
+/** Saves the code, and deletes the cache files of other versions of the program. */
 function saveCode({ folder, name, prefix, others, code }: CacheFile): void {
   const checksum = Buffer.alloc(CHECKSUM_BYTES)
   checksum.writeUInt32LE(crc32(code))
-  // If this temporary file is left behind, the next save deletes it.
+  // A process that is killed here leaves a temporary file behind. The next save deletes the file.
   const partial = join(folder, `${prefix}partial-${process.pid}`)
   try {
     writeFileSync(partial, Buffer.concat([code, checksum]), { mode: 0o600 })

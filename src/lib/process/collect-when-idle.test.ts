@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 const module = join(import.meta.dirname, 'collect-when-idle.ts')
 
 /**
- * A program for a separate process that does nothing else. When garbage has been collected, the
- * program prints the types of `registry` and of `globalThis.gc`. The latter should be undefined.
- * The program fails if no garbage is collected for three minutes.
+ * A program that waits in a separate process until garbage has been collected. It then prints the
+ * types of `registry` and of `globalThis.gc`; the latter should be undefined. It fails if no
+ * garbage is collected within three minutes.
  */
 const program = `
 import { collectWhenIdle } from ${JSON.stringify(module)}

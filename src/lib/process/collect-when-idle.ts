@@ -31,16 +31,16 @@ export function collectWhenIdle(): void {
 }
 
 function collect(): void {
-  // These modules are not imported, because they are used only once, after startup, and imports
-  // would delay the startup.
+  // `node:v8` and `node:vm` are needed only once, after startup. Importing them at the top of this
+  // file would delay the startup.
   const [{ setFlagsFromString }, { runInNewContext }] = [
     process.getBuiltinModule('node:v8'),
     process.getBuiltinModule('node:vm'),
   ]
   setFlagsFromString('--expose-gc')
   const gc: (options: object) => void = runInNewContext('gc')
-  // Restore the flags, because compiled code that V8 saves or loads is valid only for the flags
-  // with which it was compiled.
+  // Turn the flag off again. Compiled code that V8 saves or loads is valid only for the flags with
+  // which it was compiled.
   setFlagsFromString('--no-expose-gc')
   // With the flavor `last-resort`, the collection also shrinks the young generation.
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })

@@ -1,6 +1,6 @@
 /**
- * The flags of the commands with few flags, such as `keelson dev`, and their parser. A flag is
- * written as `--name=value` or `--name value`, or with its letter. A switch is written as `--name`;
+ * Parses the flags of commands that have only a few flags, such as `keelson dev`. A flag is written
+ * as `--name=value` or `--name value`, or with its letter. A switch is written as `--name`;
  * `--name=false` turns it off.
  */
 
@@ -11,7 +11,9 @@ export type CommandFlag = {
   /** The letter of the short form. */
   readonly short?: string
   readonly multiple?: boolean
-  /** A word for the value in the help text. Shells complete paths for `file` and `folder`. */
+  /**
+   * The placeholder for the value in the help text. For `file` and `folder`, shells complete paths.
+   */
   readonly value?: string
   /** The values that the flag accepts, if there are only a few. */
   readonly choices?: readonly string[]
@@ -24,7 +26,7 @@ export type CommandFlag = {
 
 export type CommandFlagTable = { readonly [name: string]: CommandFlag }
 
-/** The flag of commands that print JSON on request. */
+/** The flag `-o json`, for all commands that can print JSON. */
 export const outputFlag = {
   type: 'string',
   short: 'o',
@@ -64,7 +66,10 @@ export function readCommandFlags(args: readonly string[], flags: CommandFlagTabl
 const longFlag = /^--([a-z-]+)(?:=([\s\S]*))?$/
 const shortFlag = /^-([a-zA-Z])=?([\s\S]+)?$/
 
-/** Returns the argument, the name and the value of a short form such as `-ojson`. */
+/**
+ * Parses a short form such as `-ojson`. Returns the whole argument, the name of the flag, and the
+ * value.
+ */
 function shortFlagOf(argument: string, flags: CommandFlagTable): readonly (string | undefined)[] {
   const [, letter, inline] = shortFlag.exec(argument) ?? []
   const found = Object.entries(flags).find(

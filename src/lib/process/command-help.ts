@@ -5,9 +5,9 @@
 import type { CommandFlag, CommandFlagTable } from './command-flags.ts'
 
 export type CommandHelp = {
-  /** The forms in which the command can be written. */
+  /** The lines below "Usage", one for each form of the command. */
   readonly usage: readonly string[]
-  /** The choices of each argument that is not a flag, in order. An empty list means any word. */
+  /** The possible values of each positional argument, in order. An empty list allows any value. */
   readonly arguments?: readonly (readonly string[])[]
   /** Paragraphs, separated by empty lines. A paragraph that is indented keeps its line breaks. */
   readonly description: string
@@ -18,7 +18,7 @@ export type CommandHelp = {
 
 export type FlagSection = { readonly title?: string; readonly flags: CommandFlagTable }
 
-/** Each command accepts this flag. */
+/** The flag `--help`, which all commands accept. */
 export const helpFlag: CommandFlagTable = { help: { type: 'boolean', help: 'Show this text.' } }
 
 const COLUMNS_MAX = 100
@@ -43,7 +43,7 @@ function printFlags(flags: CommandFlagTable): string {
     .join('\n')
 }
 
-/** Returns the forms of a flag with its default, such as `-n, --namespace=name (default shop)`. */
+/** Returns the usage of a flag with its default, such as `-n, --namespace=name (default shop)`. */
 export function printFlag(
   name: string,
   { short, type, value = 'value', shownDefault }: CommandFlag,

@@ -1,7 +1,7 @@
 /**
- * Decides when files that may be renewed are read again: once a minute, even if the file system
- * reports no change, and shortly after the file system reports one. Checks run one after the other;
- * otherwise an earlier check could overwrite the result of a later one.
+ * Decides when files that may be renewed are read again: shortly after the file system reports a
+ * change, and in any case once a minute. Only one check runs at a time, because an earlier check
+ * could otherwise overwrite the result of a later one.
  */
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
@@ -24,8 +24,8 @@ export type FileLooksOptions = {
    */
   readonly watchFolder?: (folder: string, onChange: () => void) => Timer
   /**
-   * Called for a folder that cannot be watched for changes. The files in it are still checked at
-   * each interval.
+   * Called for a folder whose changes the file system cannot report. The files in this folder are
+   * still checked once per interval.
    */
   readonly onUnwatched?: (folder: string, error: unknown) => void
   /** Called when a check fails. A failed check does not prevent later ones. */

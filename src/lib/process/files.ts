@@ -35,7 +35,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory()
   } catch {
-    // The folder cannot be accessed. Creating it will fail for the same reason.
+    // The folder cannot be accessed. The attempt to create it will report the reason.
     return false
   }
 }

@@ -20,7 +20,7 @@ test('without a memory limit, requests get a gigabyte and the cache is unlimited
     cacheBytes: Infinity,
     connections: 10_000,
   })
-  // Without a limit, cgroups report more memory than the machine has.
+  // In a cgroup without a limit, the reported limit is larger than the memory of the machine.
   assert.equal(planMemory({ ...given, constrainedBytes: 2 ** 63 }).cacheBytes, Infinity)
 })
 

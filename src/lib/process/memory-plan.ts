@@ -1,7 +1,7 @@
-/** The division of the process memory between requests, the cache and connections. */
+/** Decides how much of the process memory requests, the cache and connections may use. */
 export type MemoryPlan = {
   readonly requestBytes: number
-  /** Maximum memory that one request can need. */
+  /** Requests that need more memory than this are rejected. */
   readonly neededBytesMax: number
   /** Maximum bytes of the cache; Infinity means no limit. */
   readonly cacheBytes: number
@@ -16,8 +16,8 @@ export type MemoryLimits = {
   readonly requestBytesMax: number | null
   readonly cacheBytesMax: number | null
   /**
-   * Memory of the machine. `constrainedBytes` is the limit of the container in which the process
-   * runs; 0 means no limit.
+   * Memory of the machine in bytes. `constrainedBytes` is the memory limit of the container in
+   * which the process runs, or 0 without a limit.
    */
   readonly totalBytes: number
   readonly constrainedBytes: number
@@ -76,8 +76,8 @@ export function planMemory(given: MemoryLimits): MemoryPlan {
 }
 
 /**
- * How the memory of a cache is divided. Each kind of data that can be computed again gets at most
- * an eighth of it, and the objects themselves get the rest.
+ * How the memory of a cache is divided. Objects get most of it. Each kind of data that can be
+ * computed again from the objects gets at most an eighth.
  */
 export type CacheBudgets = {
   readonly pastBytes: number
@@ -90,9 +90,8 @@ export type CacheBudgets = {
 const PART_SHARE = 1 / 8
 
 /**
- * Divides the memory of the caches. `usual` is the size of each part if memory is not limited.
- * `caches` is the number of caches that share the memory. Each cache has its own parts, and the
- * objects of all caches share the rest.
+ * Divides the cache memory of the process between `caches` caches. `usual` contains the sizes that
+ * each cache has if memory is not limited. The rest of the memory is for the objects of all caches.
  */
 export function planCache(
   cacheBytes: number,

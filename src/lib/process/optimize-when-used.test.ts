@@ -70,8 +70,8 @@ test('compilers that were disabled when Node was started are not enabled', async
 })
 
 /**
- * A program that prints compiled code. A new process with the original flags must be able to use
- * this code.
+ * A program that prints compiled code. The code must be valid in a new process that has the flags
+ * with which this process was started.
  */
 const saving = `
 import { Script } from 'node:vm'

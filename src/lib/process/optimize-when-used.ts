@@ -1,7 +1,7 @@
 /**
- * Disables V8's optimizing compilers until a server is used. Code that runs often during startup is
- * not called again, so optimizing it takes as long as it saves. In an idle server, the optimized
- * code would occupy 14 MB, half of them pages of the compilers themselves
+ * Disables V8's optimizing compilers until a server is used. Optimizing the code of the startup
+ * costs as much time as it saves, because this code does not run again. In an idle server, the
+ * optimized code would occupy 14 MB, half of them pages of the compilers themselves
  * (docs/decisions/0004-memory.md).
  */
 const LOOK_MS = 200
@@ -53,8 +53,8 @@ function isOptimizing(): boolean {
 }
 
 /**
- * Calls a function with the flags with which Node was started. Code that V8 compiles is valid only
- * for the same flags, so it must be saved and used with these flags.
+ * Calls a function while the V8 flags are those with which Node was started. Use it to compile code
+ * that is saved, and to load saved code: such code is valid only for the same flags.
  */
 export function withGivenFlags<Result>(call: () => Result): Result {
   if (!isWaiting) return call()

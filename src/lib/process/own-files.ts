@@ -1,7 +1,6 @@
 /**
- * The program's own files and threads. The program can run from its sources, from the package, or
- * as the single executable (scripts/binary.ts). The executable contains the files under the names
- * that the build assigned.
+ * Reads the program's own files and starts its threads, both from the file system and from the
+ * single executable (scripts/binary.ts). The executable contains these files as assets.
  */
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'

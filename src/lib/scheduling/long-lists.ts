@@ -5,7 +5,7 @@
 import { eachItem, once } from './parts.ts'
 
 /**
- * Maximum number of reported warnings or errors in cases where each pair of items can cause one.
+ * Maximum number of reported errors or warnings where each pair of items in a list can cause one.
  */
 export const TOLD_MAX = 4096
 
@@ -13,7 +13,7 @@ export const TOLD_MAX = 4096
 const REPEATS_MAX = 10_000
 
 /**
- * Returns the indexes of items that occur earlier in the list, but not more than REPEATS_MAX
+ * Returns the indexes of the items that are equal to an earlier item. Returns at most REPEATS_MAX
  * indexes.
  */
 export function repeatsIn(list: readonly (string | number)[]): ReadonlySet<number> {
@@ -55,8 +55,8 @@ export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> 
 }
 
 /**
- * Adds a key and returns whether it was new. In work that is divided by `parts.ts`, a repeated call
- * returns the result of the first call, although the key is then in the set.
+ * Adds a key to the set. Returns true if the key was not in the set before. If work is divided by
+ * `parts.ts`, this line can run again in a later part; it then returns the same result as before.
  */
 export const addKey = <K>(keys: Set<K>, key: K): boolean =>
   once('key is added', () => keys.size < keys.add(key).size)

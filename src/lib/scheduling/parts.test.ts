@@ -16,7 +16,7 @@ import {
 import { inSlices, Slices, type Steps } from './slices.ts'
 import type { Time } from '../time/timers.ts'
 
-/** Stands in for a slice of time that is always over, so that the work pauses wherever it can. */
+/** A time slice that is always over, so that the work pauses at each opportunity. */
 const always = { isOver: true, begin: (): void => undefined }
 
 const sums = (lists: readonly (readonly number[])[]): readonly number[] =>
@@ -82,8 +82,8 @@ test('an error ends divided work, and work that runs later outside of `parts` is
 })
 
 /**
- * Runs work that does not reach the same loops when it is repeated. Returns its result, and the
- * messages that were reported about it.
+ * Runs work that wrongly takes another path when it is repeated. Returns the result of the work,
+ * and the messages that report this mistake.
  */
 function unsteady<T>(work: () => T): { readonly made: T; readonly reported: readonly string[] } {
   const { report } = unsteadyWork
@@ -169,7 +169,7 @@ test('the label of each divided loop and each `once` is unique in the source cod
     for (const [, call, argument = ''] of text.matchAll(
       new RegExp(`(?<![\\w.#])(${labelled.join('|')})\\(\\s*([^,]*),`, 'g'),
     )) {
-      // Skip this call: its key is a position in a text instead of a label.
+      // This call of `repeat` does not need a label: its key is a position in a text.
       if (call === 'repeat' && /^start$|\.at$/.test(argument)) continue
       assert.match(argument, /^'[^']+'$/, `${name}: ${call} has no label`)
       assert.equal(

@@ -17,8 +17,8 @@
 import { inSlices, type Slices, type Steps } from './slices.ts'
 
 /**
- * Number of steps between two checks of the clock. A step that takes long must contain loops of its
- * own.
+ * The clock is checked once per this number of loop steps. A step that can take long must itself
+ * contain divided loops.
  */
 const STEPS_PER_LOOK = 16
 
@@ -30,8 +30,8 @@ const STEPS_PER_LOOK = 16
 const LEVELS_MAX = 100
 
 /**
- * The members of Slices that are used here. Tests set `stepsPerLook` to check the clock after each
- * step.
+ * The members of Slices that this file uses. Tests set `stepsPerLook` to 1, so that the clock is
+ * checked after each step.
  */
 type PartSlices = Pick<Slices, 'isOver' | 'begin'> & { readonly stepsPerLook?: number }
 
@@ -59,12 +59,13 @@ function warnOnce(reported: Set<string>): (message: string) => void {
   }
 }
 
-/** Runs the work in parts, each in its own tick of the event loop. */
+/** Runs work in parts, and returns to the event loop after each part. */
 export const inParts = <T>(work: () => T, slices: Slices): Promise<T> =>
   inSlices(parts(work, slices), slices)
 
 /**
- * Runs a function in parts, as one step of longer work. A part ends when the slice of time is over.
+ * Runs a function in parts. The generator yields before each part, so that it can be one step of
+ * longer work. A part ends when its time slice is over.
  */
 export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
   const progress = new Progress(slices)
@@ -95,7 +96,8 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
 export const isPause = (error: unknown): boolean => error === paused
 
 /**
- * Runs one of several steps, and yields after it. If `slices` is absent, the step is not divided.
+ * Runs one step of longer work, and yields when the step is complete. Without `slices`, the step is
+ * not divided into parts.
  */
 export function* stepOf<T>(work: () => T, slices: Slices | undefined): Steps<T> {
   const made = slices === undefined ? work() : yield* parts(work, slices)
@@ -103,12 +105,12 @@ export function* stepOf<T>(work: () => T, slices: Slices | undefined): Steps<T> 
   return made
 }
 
-/** Whether the caller runs inside `parts`. */
+/** Whether the caller is part of work that is divided into parts. */
 export const isDivided = (): boolean => running.progress !== undefined
 
 /**
- * Calls `step` until it returns false. Returns the state, which must contain everything that the
- * steps change.
+ * Calls `step` until it returns false, and then returns the state. The steps may change only the
+ * state, because nothing else remains after a pause.
  */
 export function repeat<S>(key: Key, start: () => S, step: (state: S) => boolean): S {
   if (running.progress !== undefined) return running.progress.repeat(key, start, step)
@@ -117,7 +119,7 @@ export function repeat<S>(key: Key, start: () => S, step: (state: S) => boolean)
   return state
 }
 
-/** Computes a value only once: it is not computed again when the work continues. */
+/** Computes a value. If the work is later repeated after a pause, returns the same value again. */
 export function once<T>(label: string, make: () => T): T {
   const { progress } = running
   if (progress === undefined) return make()
@@ -134,7 +136,7 @@ export function once<T>(label: string, make: () => T): T {
   return made === undefined ? make() : made[0]
 }
 
-/** Visits the items of a list until a visit returns false. Returns the state. */
+/** Calls `visit` for each item of a list until it returns false. Returns the state. */
 export function eachItem<T, S>(
   label: string,
   items: readonly T[],
@@ -151,7 +153,7 @@ export function eachItem<T, S>(
   return state
 }
 
-/** Visits the keys of a map until a visit returns false. Returns the state. */
+/** Calls `visit` for each key of a map until it returns false. Returns the state. */
 export function eachKey<S>(
   label: string,
   fields: object,
@@ -191,7 +193,7 @@ export function everyKey(label: string, fields: object, holds: (key: string) => 
   ).isSo
 }
 
-/** Returns the first result that is not undefined. */
+/** Calls `find` for each item, and returns the first result that is not undefined. */
 export function firstOf<T, R>(
   label: string,
   items: readonly T[],
@@ -227,17 +229,17 @@ export function mapEach<T, R>(
 }
 
 /**
- * Thrown to end a call of the work, which will be called again later. It does not indicate a
- * failure.
+ * Thrown where work pauses, to leave its functions. It is not a failure: the work is called again
+ * later.
  */
 const paused = new Error('the work is paused')
 
 const running: { progress: Progress | undefined } = { progress: undefined }
 
 /**
- * A loop that has started. `inner` contains the loops of the current step, in the order of their
- * calls. `failure` is what a step threw. The failed step is not run again, because it may have
- * changed the state.
+ * A loop that has started, and that later calls of the work continue. `inner` contains the loops
+ * inside its current step, in the order of their calls. `failure` is the error of a step. A failed
+ * step is not run again, because it may have changed the state.
  */
 type Loop<S> = {
   readonly key: Key
@@ -256,15 +258,15 @@ class Progress {
   #steps = 0
   #level = 0
   /**
-   * Whether this part has reached work that was not done before. In later parts, the time slice
-   * begins only then. If it included the repetition of earlier work, a part could end without any
-   * progress.
+   * Whether this part has repeated all earlier work and reached new work. The time slice of a part
+   * begins only there. Otherwise the repetition could use up the whole slice, and the work would
+   * never make progress.
    */
   #hasBegun = false
   readonly #stepsPerLook: number
   /** Whether this part ended with a pause. */
   isInterrupted = false
-  /** Why the work cannot continue in parts. */
+  /** Why the work must run undivided: it did not reach the same loops when it was repeated. */
   fault: string | undefined
 
   constructor(slices: PartSlices) {
@@ -279,8 +281,8 @@ class Progress {
   rewind(): void {
     this.#loops = this.#all
     this.#next = 0
-    // The first part does not repeat anything, so it does not begin a new slice. Otherwise many
-    // consecutive short calls would never reach the end of a slice.
+    // The first part has nothing to repeat, so it uses the rest of the current slice. If each call
+    // began a new slice, many short calls in a row would never pause.
     this.#hasBegun = this.#all.length === 0
     this.isInterrupted = false
   }
@@ -345,7 +347,7 @@ class Progress {
     return loop.state
   }
 
-  /** Called before each step that has not been done before. */
+  /** Begins the time slice of this part when the first new step is reached. */
   #beginPart(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
@@ -358,8 +360,8 @@ class Progress {
   }
 
   /**
-   * Checks the clock after this step, which can take long, for example if it lists the keys of a
-   * large map.
+   * Makes the loop check the clock after the current step. Call this in a step that can take long,
+   * such as listing the keys of a large map.
    */
   lookNext(): void {
     this.#steps = -1

@@ -4,7 +4,7 @@
  */
 
 export type Work = {
-  /** The current step of the work. */
+  /** The short name of the current step of the work. */
   readonly step: string
   /** The size of the data that the work processes, if known. */
   readonly bytes: number
@@ -19,8 +19,8 @@ export class RunningWork {
   #largest: Work | undefined
 
   /**
-   * The work that was recorded most recently. Work that continues in a later tick records itself
-   * again.
+   * The work that was recorded last. Work that is divided into several ticks is recorded in each of
+   * them.
    */
   get current(): Work | undefined {
     return this.#current

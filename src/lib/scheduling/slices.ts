@@ -9,20 +9,20 @@ import { systemTime, type Time } from '../time/timers.ts'
 
 const SLICE_MS = 1
 /**
- * Number of slices in one tick for work that single clients wait for. A small request waits at most
- * for these slices, for one slice of work with `isShared`, and for the slices of background work.
+ * Number of slices per tick for work for which a single client waits. A small request waits at most
+ * for these slices, one slice of shared work (`isShared`), and the slices of background work.
  */
 const SLICES_PER_TURN = 2
 /**
- * Work for which no client waits gets one slice for every interval of this length since the last
- * tick: at least one slice, and at most SLICES_PER_TURN. With fewer slices, controllers would lag
- * behind and have to list all objects again.
+ * Background work, for which no client waits, gets one slice per tick. After a long tick, it gets
+ * one slice for every 4 ms of the tick, but at most SLICES_PER_TURN. With fewer slices, controllers
+ * would lag behind and have to list all objects again.
  */
 const BACKGROUND_EVERY_MS = 4
 
 /**
- * Length of a slice of expensive work. It is longer than other slices, because all code outside of
- * loops is repeated in each slice.
+ * Length of a slice of expensive work. It is longer than other slices, because each slice first
+ * repeats all code outside of loops (see parts.ts).
  */
 const EXPENSIVE_SLICE_MS = 6
 
@@ -33,8 +33,8 @@ const EXPENSIVE_SLICE_MS = 6
 export type Steps<T> = Generator<undefined, T, void>
 
 /**
- * Runs the work, and yields to the event loop whenever a slice is over. Expensive work starts in a
- * new tick. Rejects with the reason of the signal if it is aborted.
+ * Runs work, and yields to the event loop whenever a slice is over. Expensive work starts in a new
+ * tick. If `signal` is aborted, the promise is rejected with its reason.
  */
 export async function inSlices<T>(
   steps: Steps<T>,
@@ -63,7 +63,7 @@ export function atOnce<T>(steps: Steps<T>): T {
 export type SlicesTime = Pick<Time, 'monotonicMs' | 'defer'>
 
 export type SlicesOptions = {
-  /** Whether no client waits for this work. If so, it leaves most of a tick to other work. */
+  /** Whether no client waits for this work. Such work gets only a small part of each tick. */
   readonly isBackground?: boolean
   /**
    * Whether all clients of a resource wait for this work. It gets one slice in each tick, and does
@@ -71,8 +71,8 @@ export type SlicesOptions = {
    */
   readonly isShared?: boolean
   /**
-   * Whether the work processes a large object. Only one slice of all expensive work runs per tick.
-   * Work with `isShared` takes precedence.
+   * Whether the work processes a large object. All work of this kind shares one slice per tick.
+   * Work with `isShared` comes first.
    */
   readonly isExpensive?: boolean
 }

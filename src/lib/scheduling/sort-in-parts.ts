@@ -13,8 +13,8 @@ type Sorting<T> = {
   /** Length of the sorted runs in `from`. 0 while they are being created. */
   width: number
   /**
-   * The start of the pair of runs that is being merged, and the first item of each run that is not
-   * merged yet.
+   * `start` is the index at which the two runs begin that are being merged. `left` and `right` are
+   * the indexes of their next items.
    */
   start: number
   left: number
@@ -48,7 +48,7 @@ function sortRun<T>(
   compare: (one: T, other: T) => number,
 ): boolean {
   const { from } = sorting
-  // Bounded: push gets at most STEP_ITEMS arguments
+  // Bounded: at most STEP_ITEMS items are passed as arguments.
   from.push(...items.slice(from.length, from.length + STEP_ITEMS).sort(compare))
   if (from.length === items.length) beginMerge(sorting, STEP_ITEMS)
   return true
@@ -61,7 +61,7 @@ function beginMerge<T>(sorting: Sorting<T>, width: number): void {
   sorting.right = width
 }
 
-/** Merges a part of two runs. Returns false when only one run is left. */
+/** Merges some items of two neighboring runs. Returns false when only one run is left. */
 function mergeSome<T>(sorting: Sorting<T>, compare: (one: T, other: T) => number): boolean {
   const { from, to, width, start } = sorting
   const leftEnd = Math.min(start + width, from.length)

@@ -6,7 +6,7 @@ function harness(shortensContended = true) {
   const began: string[] = []
   const due: (() => void)[] = []
   const scheduler = new TickScheduler({ defer: (call) => void due.push(call), shortensContended })
-  /** Sends a request. `low/a` means the flow `a` of the group `low`. */
+  /** Sends a request. `low/a` stands for the group `low` and its flow `a`. */
   const ask = (name: string, { isWrite = true, isGone = false, seats = 1 } = {}): void => {
     const weight = startWeight(isWrite, seats)
     if (scheduler.tryStart(weight)) began.push(name)

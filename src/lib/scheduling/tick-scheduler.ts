@@ -1,16 +1,17 @@
 /**
- * Limits how much work starts in one tick of the event loop. Everything that starts in a tick makes
- * the tick longer, and a small request waits for two or three ticks. So a tick starts a limited
- * amount of work, and other requests wait in queues. Groups are served round-robin, and so are the
- * flows of a group: a client that sends hundreds of requests at once delays only itself.
+ * Limits how much work starts in one tick of the event loop. All work that starts in a tick makes
+ * the tick longer, and a small request waits for two or three ticks. When the limit is reached,
+ * further requests wait in queues until the next ticks. The groups of requests take turns, and so
+ * do the flows within a group. Therefore, a client that sends hundreds of requests at once delays
+ * only itself.
  */
 import { Deque } from '../collections/deque.ts'
 import { type Defer, turnEnd } from '../time/turn-end.ts'
 
 /**
  * The total weight of the requests that a tick can start: 32 writes, which take 8 to 20 ms
- * including their responses, or 256 reads. The first tick of a burst starts twice as many. With a
- * lower limit, responses and calls to etcd would be sent in more and smaller pieces, which makes
+ * including their responses, or 256 reads. The first tick of a burst starts twice this weight. A
+ * lower limit would divide responses and calls to etcd into more and smaller pieces, which makes
  * writes of small objects slower.
  */
 const TICK_WEIGHT = 256
@@ -20,20 +21,20 @@ const TICK_WEIGHT = 256
  */
 const CONTENDED_TICK_WEIGHT = 64
 /**
- * The number of ticks that stay short after requests of two flows arrived: about a second on a busy
- * event loop. A request of a client that sends few requests usually arrives during a tick of
- * another client, and waits until that tick ends.
+ * After requests of two flows have arrived, this number of ticks stays short: about a second on a
+ * busy event loop. The ticks must be short before a request waits, because it usually arrives
+ * during a tick in which requests of another client run.
  */
 const CONTENDED_TICKS = 200
 const WRITE_WEIGHT = 8
 /**
- * The weight of a read for each of its seats in flow control. It is low, because long lists yield
- * to the event loop in slices of time. A list with several seats weighs more than other reads,
- * because its first quarter of a megabyte is sent immediately.
+ * The weight of a read for each of its seats in flow control. It is low, because long lists are
+ * divided into time slices. A list with several seats weighs more than other reads, because the
+ * first 256 KB of its response are sent in the first tick.
  */
 const READ_WEIGHT = 1
 
-/** The weight of a request in the tick that starts it. */
+/** Returns how much of a tick's weight limit a request uses in the tick that starts it. */
 export const startWeight = (isWrite: boolean, seats = 1): number =>
   (isWrite ? WRITE_WEIGHT : READ_WEIGHT) * seats
 
@@ -59,7 +60,7 @@ type FlowQueues = Map<unknown, Deque<QueuedStart>>
 export class TickScheduler {
   readonly #defer: Defer
   readonly #contendedWeight: number
-  /** The queues by group and flow. The first group is served next, and in it the first flow. */
+  /** The queues by group and flow. The first group is served next, starting with its first flow. */
   readonly #groups = new Map<unknown, FlowQueues>()
   #flows = 0
   #left = TICK_WEIGHT
@@ -111,7 +112,8 @@ export class TickScheduler {
     this.#left = isContended ? this.#contendedWeight : TICK_WEIGHT
     for (const [group, flows] of this.#groups) {
       this.#startOne(flows)
-      // If the group has more requests, it moves to the end, where this loop reaches it again.
+      // Moves a group that has more requests to the end of the map, so that this loop visits it
+      // again.
       this.#groups.delete(group)
       if (flows.size > 0) this.#groups.set(group, flows)
       if (this.#left <= 0) break

@@ -42,7 +42,7 @@ test('long strings are truncated, and the total size of all entries is limited',
   assert.deepEqual<unknown>(logged, [
     { error: `${'a'.repeat(512)}... (8192 characters)`, count: 1 },
   ])
-  // Characters that take six bytes each, because JSON escapes them.
+  // Each of these characters takes six bytes in JSON, because it is escaped.
   const seconds = 60
   for (; nowMs < seconds * 1000; nowMs += 10)
     log('info', 'm', () => ({ error: '\u0001'.repeat(8_192) }))

@@ -1,29 +1,29 @@
 /**
- * A log for entries that clients can cause without limit. After a burst, the number of entries and
- * bytes per second is limited. The next entry that is logged contains the number of dropped
- * entries.
+ * A log for entries of which clients can cause any number. It accepts a burst of entries, and after
+ * that a limited number of entries and bytes per second. The first entry after dropped ones
+ * contains their number.
  */
 import { TokenBucket } from '../time/token-bucket.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Level, Log } from './log.ts'
 
-/** Number of entries in a burst, which is enough to diagnose a problem. */
+/** Number of entries in a burst. They are enough to diagnose a problem. */
 const BURST = 100
 const PER_SECOND = 10
 /**
- * Limits for the fields of all entries in JSON: at most 216 MB per day. The level, time and message
- * of each entry are not counted.
+ * Limits for the size of entries, counting only their fields in JSON. At most 216 MB are logged per
+ * day.
  */
 const BURST_BYTES = 64 << 10
 const BYTES_PER_SECOND = 2_500
 /**
- * Maximum length of each text in an entry. A text may be a part of a token that was not verified.
+ * Maximum length of each text in an entry. A client determines such a text, for example by sending
+ * a token that is not valid.
  */
 const TEXT_CHARACTERS_MAX = 512
 
 /**
- * Logs an entry if the limits allow it. `fields` is called only if the number of entries is within
- * the limit.
+ * Logs an entry if the limits allow it. If too many entries were logged, `fields` is not called.
  */
 export type BoundedLog = (
   level: Level,

@@ -6,14 +6,17 @@ import { DETAILS, type Verbosity } from './verbosity.ts'
 
 export type LogOptions = {
   readonly format: 'text' | 'json'
-  /** Debug lines are logged only if the verbosity is DETAILS or higher. */
+  /** Debug lines are logged only if the verbosity is at least DETAILS. */
   readonly verbosity: Verbosity
   readonly clock: Clock
   readonly write: (line: string) => void
   readonly hasColours?: boolean
 }
 
-/** Maximum number of buffered bytes that the reader has not read yet. Further lines are dropped. */
+/**
+ * Maximum number of bytes that are buffered while the reader of the log is slow. When this limit is
+ * reached, lines are dropped.
+ */
 const UNREAD_BYTES_MAX = 8 << 20
 
 /**
@@ -59,8 +62,8 @@ export class LogSink {
 }
 
 /**
- * Returns a function that writes lines to a stream. It does not wait for the reader of a pipe. If
- * the disk is full or the reader has exited, lines are lost without an error.
+ * Returns a function that writes lines to a stream without waiting. If the reader of a pipe is slow
+ * or has exited, or if the disk is full, lines are lost without an error.
  */
 export function linesTo(stream: Writable): (line: string) => void {
   stream.on('error', () => undefined)

@@ -1,5 +1,11 @@
-/** The log for the operator. An entry is one line, without secrets and object bodies. */
-/** Logs an entry. `module` is the part of the server that logs it, for --vmodule. */
+/**
+ * The log for operators. Each entry is one line, and contains neither secrets nor the bodies of
+ * objects.
+ */
+/**
+ * Logs an entry. `module` names the part of the program that logs the entry. It is matched against
+ * the patterns of --vmodule.
+ */
 export type Log = (
   level: Level,
   message: string,
@@ -11,7 +17,7 @@ export type Level = 'debug' | 'info' | 'warn' | 'error'
 
 export const silent: Log = () => undefined
 
-/** Returns the log of a part of the server. */
+/** Returns a log that passes the name of a module with each entry. */
 export const named =
   (log: Log, module: string): Log =>
   (level, message, fields) =>

@@ -1,6 +1,6 @@
 /**
- * Counters, gauges and histograms in the Prometheus text format. Code that runs often calls `with`
- * once, to get a series, and keeps the series. Each count is then an addition to a field.
+ * Counters, gauges and histograms in the Prometheus text format. Code that counts often should call
+ * `with` only once and keep the series that it returns, so that counting is a simple addition.
  * prom-client is not used, because it looks up the labels in every call, and cannot print `le`
  * last.
  */
@@ -22,35 +22,35 @@ export type MetricOptions = {
    */
   readonly labels?: readonly string[]
   /**
-   * The release (`1.27.0`) in which the metric was deprecated. From the next release on, it is
-   * hidden unless an operator requests it.
+   * The Kubernetes release in which the metric was deprecated, such as `1.27.0`. Later releases
+   * hide the metric unless an operator requests it.
    */
   readonly deprecatedSince?: string
 }
 
 /**
- * Maximum number of series of a metric. If there are more combinations of label values, they are
- * counted in one series in which all labels have the value `other`.
+ * Maximum number of series of a metric. Further combinations of label values are counted in a
+ * single series, in which all labels have the value `other`.
  */
 const SERIES_MAX = 20_000
 
 /**
- * The values that are shown for each label that an operator restricts. The keys have the form
- * `metric,label`.
+ * The label values that an operator allows, by metric and label. The keys have the form
+ * `metric,label`. Labels without a key can have any value.
  */
 export type AllowedLabels = ReadonlyMap<string, ReadonlySet<string>>
 
-/** The metrics that an operator has chosen to show. */
+/** Flags with which an operator shows, hides or restricts metrics. */
 export type MetricChoice = {
   /**
-   * The minor version of the release that has these metrics. Metrics that were deprecated in an
-   * earlier release are hidden.
+   * The minor version of the Kubernetes release that the server emulates. Metrics that were
+   * deprecated before this release are hidden.
    */
   readonly release: number
   readonly allowedLabels: AllowedLabels
-  /** Names of metrics that are not shown. */
+  /** Names of metrics that the operator has disabled. */
   readonly disabled: ReadonlySet<string>
-  /** Whether metrics that have been deprecated for more than a release are shown. */
+  /** Whether metrics that are hidden because of their deprecation are shown nevertheless. */
   readonly showsHidden: boolean
 }
 
@@ -61,12 +61,15 @@ const everything: MetricChoice = {
   showsHidden: false,
 }
 
-/** The value that is shown instead of a value that is not allowed. */
+/** Replaces label values that the operator does not allow. */
 const UNEXPECTED = 'unexpected'
 
 abstract class Metric<Series> {
   readonly options: MetricOptions
-  /** For each label, the values that are allowed. Undefined if no label is restricted. */
+  /**
+   * The allowed values of each label, in the order of the labels. Undefined if all labels can have
+   * any value.
+   */
   #allowed: readonly (ReadonlySet<string> | undefined)[] | undefined
   #onUnexpected: () => void = () => undefined
   readonly #series = new Map<string, { readonly labels: string; readonly series: Series }>()
@@ -112,7 +115,7 @@ abstract class Metric<Series> {
     return series
   }
 
-  /** Adds a series that another part of the program updates. */
+  /** Adds a series that the caller has created, so that the caller can update it directly. */
   adopt(series: Series, ...values: readonly string[]): void {
     this.#series.set(values.join('\u0000'), { labels: this.#labelsText(values), series })
   }
@@ -120,8 +123,8 @@ abstract class Metric<Series> {
   /** Removes a series because the object that it describes no longer exists. */
   remove(...given: readonly string[]): void {
     const values = this.#shown(given)
-    // Keep the series if a label value was replaced because it is not allowed. The series then
-    // describes several objects.
+    // Do not remove a series whose label values were replaced by `unexpected`, because it also
+    // counts other objects.
     if (values.some((value, at) => value !== given[at])) return
     this.#series.delete(values.join('\u0000'))
   }
@@ -131,8 +134,8 @@ abstract class Metric<Series> {
   }
 
   /**
-   * Yields the text in pieces, each with a limited number of series, so that a caller that prints
-   * many series can yield to the event loop.
+   * Yields the text in pieces with a limited number of series each. A caller can let the event loop
+   * run other work between two pieces.
    */
   *pieces(): Generator<string> {
     if (this.#series.size === 0) return
@@ -150,8 +153,8 @@ abstract class Metric<Series> {
   }
 
   /**
-   * Returns the printed labels of a series. They are stored with the series, because they never
-   * change and printing them is most of the work.
+   * Formats the labels of a series. Each series keeps the result, because it never changes and
+   * formatting it takes longer than everything else.
    */
   #labelsText(values: readonly string[]): string {
     return (this.options.labels ?? [])
@@ -322,7 +325,7 @@ export class Metrics {
     }).with()
   }
 
-  /** Adds metrics about the metrics themselves. Must be called before other metrics are added. */
+  /** Adds metrics that count the metrics themselves. Call this before other metrics are added. */
   countOwn(): this {
     const beta = { stability: 'BETA' } as const
     const registered = {
@@ -387,9 +390,9 @@ export class Metrics {
   }
 
   /**
-   * Prints all metrics without blocking the event loop, because thousands of series have several
-   * megabytes. Concurrent calls run one after the other, because each of them runs the updates
-   * first.
+   * Prints all metrics. Thousands of series have several megabytes, so the event loop runs other
+   * work in between. Concurrent calls run one after the other, because each of them first updates
+   * the metrics.
    */
   printInTurns(): Promise<Buffer[]> {
     const printing = this.#printing.then(() => this.#printSliced())
@@ -407,7 +410,10 @@ export class Metrics {
     return printed
   }
 
-  /** Yields the printed metrics. Runs the updates first, which yield empty pieces. */
+  /**
+   * Updates the metrics, and then yields them as text. While updates run, the yielded pieces are
+   * empty.
+   */
   *#pieces(): Generator<string> {
     for (const update of this.#updates) {
       const turns = update()[Symbol.iterator]()
@@ -418,8 +424,8 @@ export class Metrics {
   }
 
   /**
-   * Adds a metric. If it has no labels, its only series is created immediately. A metric that is
-   * not shown is still counted, because checking would cost more.
+   * Adds a metric. If the metric has no labels, its only series is created immediately. Hidden
+   * metrics also count, because checking whether they are hidden would take longer.
    */
   #add<M extends Metric<unknown>>(metric: M): M {
     const { release, allowedLabels, disabled, showsHidden } = this.#choice

@@ -1,6 +1,6 @@
 /**
- * The maximum of a changing number in the current and the previous window of one second. So a peak
- * is visible for at least a second.
+ * The maximum of a changing number in the current window of one second and the window before it.
+ * Therefore, each peak stays visible for at least a second.
  */
 const WINDOW_MS = 1000
 

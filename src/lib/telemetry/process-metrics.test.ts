@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * A program that prints the metrics twice: before and after the process has reached its limit of
- * open files.
+ * A program that opens files until its limit is reached. It prints the metrics before and after
+ * that.
  */
 const program = `
   import { openSync } from 'node:fs'
@@ -51,8 +51,8 @@ test('metrics are printed even if no file can be opened', {
 })
 
 /**
- * A program that blocks the event loop for 150 ms of CPU time in a tick with recorded work, and
- * then prints the log and the metrics.
+ * A program that names its work, blocks the event loop for 150 ms of CPU time, and then prints the
+ * log and the metrics.
  */
 const blocking = `
   import { systemClock } from ${JSON.stringify(import.meta.resolve('../time/clock.ts'))}

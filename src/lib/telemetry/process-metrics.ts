@@ -13,9 +13,9 @@ import { tickBounds, Ticks } from './ticks.ts'
 import { turnEnd } from '../time/turn-end.ts'
 
 /**
- * Adds the metrics. Some values are measured continuously until the result is disposed of; all
- * others are read on each scrape. `isShared` means that other servers run in the same process, as
- * in tests. In this case, no value is measured continuously.
+ * Adds the metrics. Some values are measured continuously, until the returned value is disposed of.
+ * All others are read on each scrape. `isShared` means that several servers run in this process, as
+ * in tests. No value is then measured continuously.
  */
 export function addProcessMetrics(
   metrics: Metrics,
@@ -37,8 +37,8 @@ export function addProcessMetrics(
 }
 
 /**
- * Adds the start time of the process. Called separately for endpoints with few metrics, so that
- * clients can detect a reset of the counters.
+ * Adds the start time of the process. Endpoints with few metrics call only this function, because
+ * clients use the start time to detect that counters were reset.
  */
 export function addStartTime(metrics: Metrics, clock: Clock): void {
   const help = 'Start time of the process, in seconds since the Unix epoch.'
@@ -73,19 +73,19 @@ function addUsage(metrics: Metrics): void {
   onPrintFromFiles(metrics, () => (resident.value = process.memoryUsage.rss()))
 }
 
-/** Adds a function that is called before each scrape, and that reads values from /proc. */
+/** Adds a function that reads values from /proc before each scrape. */
 function onPrintFromFiles(metrics: Metrics, update: () => void): void {
   metrics.onPrint(() => {
     try {
       update()
     } catch {
-      // The process cannot open more files, or /proc is missing. Keep the previous values instead
-      // of failing, because the other metrics are especially important in this situation.
+      // The process cannot open more files, or /proc is missing. Keep the previous values and do
+      // not fail, because an operator then especially needs the other metrics.
     }
   })
 }
 
-/** Adds metrics that are not available on all systems. */
+/** Adds metrics about resource limits, which only some operating systems report. */
 function addLimits(metrics: Metrics): void {
   const readUsage = platform.usage
   if (readUsage === undefined) return
@@ -169,7 +169,10 @@ function measureLag(metrics: Metrics, { monotonicMs }: Clock, onProbe: () => voi
   return () => clearInterval(timer)
 }
 
-/** The bucket bounds that other Node.js programs use. */
+/**
+ * The bucket bounds for garbage collections, in seconds. Other Node.js programs use the same
+ * bounds.
+ */
 const collectionBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 const collectionKinds: ReadonlyMap<number, string> = new Map([

@@ -7,8 +7,8 @@
 /** The ratio of two successive bounds. The reported value is the middle of a bucket. */
 const FACTOR = 1.02
 /**
- * The first bound, 100 ns. Values below it are not distinguished, and neither are values above the
- * last bound, about half an hour.
+ * The first bound, 100 ns. Smaller values are counted in the first bucket. Values above the last
+ * bound, about half an hour, are counted in the last bucket.
  */
 const LOWEST = 1e-7
 const BUCKETS = 1200
@@ -41,8 +41,8 @@ export class Quantiles {
   }
 
   /**
-   * Returns the quantiles, or NaN if there is no value in the time span. A new window begins only
-   * here, so that `observe` need not read the clock.
+   * Returns the quantiles, or NaN if the time span contains no value. Only this function begins new
+   * windows, so `observe` need not read the clock.
    */
   read(quantiles: readonly number[]): readonly number[] {
     this.#turn()

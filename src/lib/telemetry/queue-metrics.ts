@@ -10,13 +10,15 @@ import type {
 } from './metrics.ts'
 
 /**
- * Bucket bounds from 10 ns to 10 s. Each is ten times the previous one, and they are computed with
- * the same rounding as in client-go, because a bucket is identified by its bound.
+ * Bucket bounds from 10 ns to 10 s, each ten times the previous one. They have the same rounding
+ * errors as in client-go, because Prometheus compares the bounds as text.
  */
 const bounds = [10e-9]
 while (bounds.length < 10) bounds.push((bounds.at(-1) ?? 0) * 10)
 
-/** The series of one queue. When the series is disposed of, the queue is no longer read. */
+/**
+ * The series of one queue. Disposing of them ends the calls of the queue's ReadRunning function.
+ */
 export type QueueSeries = Disposable & {
   readonly depth: Count
   readonly adds: Count
@@ -26,7 +28,7 @@ export type QueueSeries = Disposable & {
 }
 
 /**
- * Returns for each key in progress how long it has been processed, in milliseconds. Called before
+ * Returns for how many milliseconds each key that is in progress has been processed. Called before
  * each scrape.
  */
 type ReadRunning = () => readonly number[]
@@ -62,7 +64,9 @@ export class QueueMetrics {
     metrics.onPrint(() => this.#update())
   }
 
-  /** Returns the series of a queue. The values of queues with the same name are added. */
+  /**
+   * Returns the series of a queue. If several queues have the same name, their values are added up.
+   */
   of(name: string, running: ReadRunning): QueueSeries {
     const all = this.#running.get(name) ?? new Set()
     this.#running.set(name, all.add(running))
@@ -80,7 +84,7 @@ export class QueueMetrics {
     for (const [name, queues] of this.#running) {
       const all = [...queues].flatMap((running) => running())
       this.#unfinished.with(name).value = all.reduce((sum, ms) => sum + ms, 0) / 1000
-      // Bounded: `all` has one entry for each busy worker, so they can be passed as arguments
+      // Bounded: `all` has one item for each busy worker.
       this.#longest.with(name).value = Math.max(0, ...all) / 1000
     }
   }

@@ -16,7 +16,10 @@ function harness() {
     work,
     readings,
   })
-  /** Ends a tick after some idle time. During `stolenMs`, the thread waits for a CPU. */
+  /**
+   * Simulates a tick that follows some idle time. For `stolenMs` of the tick, the thread waits for
+   * a CPU.
+   */
   const turn = ({ idleMs = 0, cpuMs = 0, stolenMs = 0 }): void => {
     at.nowMs += idleMs + cpuMs + stolenMs
     at.idleMs += idleMs

@@ -1,26 +1,29 @@
 /**
- * Measures ticks: the CPU time of the main thread per iteration of the event loop, without garbage
- * collection. The clock is read once in each iteration of the event loop in which any work was
- * done. For a short tick, the elapsed time without idle time is used. For a long tick, the CPU time
- * of the thread is an additional upper bound, so that a busy machine does not make the tick longer.
+ * Measures ticks: how much CPU time the main thread uses in each iteration of the event loop,
+ * without garbage collection. The clock is read once per iteration in which any work was done. A
+ * short tick counts with its elapsed time, without idle time. A long tick counts with at most the
+ * CPU time of the thread, because the thread also waits for a CPU on a busy machine.
  */
 import { performance } from 'node:perf_hooks'
 import type { Log } from './log.ts'
 import type { Distribution } from './metrics.ts'
 import type { NotedWork, RunningWork } from '../scheduling/running-work.ts'
 
-/** Minimum duration of a long tick, for which CPU time and garbage collections are considered. */
+/**
+ * Ticks of at least this duration count as long. CPU time and garbage collections are considered
+ * only for long ticks.
+ */
 const LONG_MS = 10
 /** Ticks longer than this are logged. There can be at most ten of them per second. */
 const LOGGED_MS = 100
 
 export const tickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** A span on the monotonic clock. */
+/** A period of time, by the monotonic clock. */
 type Span = { readonly fromMs: number; readonly toMs: number }
 /**
- * A long tick. `cpuShare` is the CPU time as a share of the time in which the event loop was not
- * idle. During the rest of this time, the thread waited for a CPU.
+ * A long tick. `cpuShare` is the share of the tick in which the thread used a CPU. For the rest of
+ * the tick, it waited for one.
  */
 type LongTick = Span & {
   readonly ms: number
@@ -60,12 +63,14 @@ export class Ticks {
   #nowMs: number
   #idleMs: number
   /**
-   * Time at which the CPU time was last read, which happens rarely. A tick cannot have taken more
-   * than the CPU time used since then.
+   * When the CPU time was last read. It is read rarely. The CPU time since then is the maximum for
+   * a tick that ends now.
    */
   #cpuReadMs: number
   #cpuMs: number
-  /** Long ticks that wait until the garbage collections in them are reported. */
+  /**
+   * Long ticks that are not counted yet, because Node reports garbage collections some time later.
+   */
   #long: LongTick[] = []
   #collections: Span[] = []
 
@@ -96,7 +101,7 @@ export class Ticks {
     this.#work.forget()
   }
 
-  /** Records a garbage collection. The times are on the monotonic clock. */
+  /** Records a garbage collection. `startMs` is a time of the monotonic clock. */
   collected(startMs: number, durationMs: number): void {
     if (this.#long.length > 0 || startMs + durationMs > this.#nowMs - LONG_MS) {
       this.#collections.push({ fromMs: startMs, toMs: startMs + durationMs })
@@ -104,8 +109,8 @@ export class Ticks {
   }
 
   /**
-   * Counts and logs the long ticks so far. Called some time after they ended, when all garbage
-   * collections in them are known.
+   * Counts and logs the recorded long ticks. Called some time after the ticks, when Node has
+   * reported all garbage collections in them.
    */
   flush(): void {
     const [ticks, collections] = [this.#long, this.#collections]

@@ -1,7 +1,7 @@
 /**
- * A histogram of the time that a value spends at each fraction of a limit. As in kube-apiserver,
- * the unit is nanoseconds, so that dashboards for kube-apiserver also work here. A new value costs
- * a comparison and a few additions; buckets are searched only when the limit changes.
+ * A histogram that shows how long a value was at which fraction of its limit. As in kube-apiserver,
+ * times are in nanoseconds, so that the same dashboards can be used. Setting a value takes a
+ * comparison and a few additions; buckets are searched only when the limit changes.
  */
 import type { Distribution } from '../../lib/telemetry/metrics.ts'
 
@@ -44,8 +44,8 @@ export class TimeRatio {
   }
 
   #count(nowMs: number): void {
-    // The changes are not always reported in the order of their times, because some requests wait
-    // for a later tick first.
+    // Some changes are reported late, because their requests wait for a later tick. Ignore the time
+    // of a change that is older than the last one.
     if (nowMs <= this.#sinceMs) return
     const ns = Math.round((nowMs - this.#sinceMs) * NS_PER_MS)
     this.#sinceMs = nowMs

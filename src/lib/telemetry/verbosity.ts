@@ -27,8 +27,8 @@ export class Verbosity {
   }
 
   /**
-   * Whether messages of this level are logged for a module. As in klog, the first matching pattern
-   * applies.
+   * Whether messages of this level are logged for a module. If several patterns match the name of
+   * the module, the first one applies, as in klog.
    */
   isOn(level: number, module?: string): boolean {
     if (this.level >= level) return true
@@ -45,8 +45,8 @@ export class Verbosity {
 }
 
 /**
- * Translates an operator's pattern to a regular expression. It is matched only against module
- * names, which are short, so matching is always fast.
+ * Converts an operator's pattern to a regular expression. It is matched only against the names of
+ * modules. These are short, so matching is always fast.
  */
 const globOf = (pattern: string): RegExp =>
   new RegExp(
@@ -56,7 +56,7 @@ const globOf = (pattern: string): RegExp =>
       .replaceAll('?', '.')}$`,
   )
 
-/** The largest level, as in klog. */
+/** The largest verbosity level, as in klog. */
 const LEVEL_MAX = 2 ** 31 - 1
 
 /** Returns the level, or an error message if the text is not a level. */
@@ -74,7 +74,7 @@ export function parseLevel(text: string, max: number = LEVEL_MAX): number | stri
 export function parseModules(text: string): readonly ModuleLevel[] | string {
   const modules: ModuleLevel[] = []
   for (const pair of text.split(',')) {
-    // A comma at the end is allowed.
+    // Skip empty parts: the text can end with a comma.
     if (pair === '') continue
     const [pattern = '', given = '', ...more] = pair.split('=')
     if (pattern === '' || given === '' || more.length > 0)

@@ -1,19 +1,19 @@
-/** Limits for strings from clients. */
+/** Limits the memory for strings that clients send. */
 import { createHash } from 'node:crypto'
 
 const KEY_CHARACTERS_MAX = 256
 
 /**
- * Returns the key for a string in a table: the string itself, or its hash if the string is longer
- * than any real user or controller name.
+ * Returns a short key for a string, for use in a map. The key is the string itself, or its hash if
+ * the string is longer than any real name of a user or controller.
  */
 export const boundedKey = (text: string): string =>
   text.length > KEY_CHARACTERS_MAX ? createHash('sha256').update(text).digest('base64') : text
 
 /**
- * A limit for the total length of strings, such as paths of fields. A path repeats all keys above
- * the field, and keys can be long. The string that exceeds the limit is still accepted, but later
- * strings are rejected.
+ * A limit for the total length of strings, such as the paths of fields. The path of a field repeats
+ * all keys above the field, so paths can be very long. The string that exceeds the limit is still
+ * accepted, but later strings are rejected.
  */
 export class TextRoom {
   #charactersLeft: number
@@ -31,7 +31,10 @@ export class TextRoom {
   }
 }
 
-/** Strings for a response, up to a total length. Further strings are dropped. */
+/**
+ * A list of strings with a limited total length. When the limit is exceeded, further strings are
+ * dropped.
+ */
 export class BoundedTexts {
   readonly #texts: string[] = []
   readonly #room: TextRoom

@@ -43,8 +43,8 @@ function distanceBelow(limit: number, a: string, b: string): number {
       next[j] = cost
       if (cost < least) least = cost
     }
-    // All further costs are at least as high as the lowest cost in this row. This includes swaps,
-    // although they use the row before.
+    // No later cost can be lower than the lowest cost in this row. This is also true for swaps,
+    // although their cost is computed from the row before.
     if (least >= limit) return limit
     ;[before, row, next] = [row, next, before]
   }

@@ -1,15 +1,16 @@
 /** Cuts long texts from clients, so that a response that quotes them stays short. */
 
 /**
- * Maximum length of a text that a message quotes. Valid names and options are shorter, and some
- * messages show a whole object. kube-apiserver quotes the whole text, but escaping a megabyte of
- * control characters takes a tenth of a second.
+ * Maximum length of a text that a message quotes. Valid names and options are shorter, but a client
+ * can send longer ones, and some messages show a whole object. kube-apiserver quotes the whole
+ * text. Keelson does not, because escaping a megabyte of control characters takes a tenth of a
+ * second.
  */
 export const QUOTED_CHARACTERS_MAX = 32 << 10
 
 /**
- * Returns a text as messages show it. If it is too long, only its beginning is formatted by `show`,
- * and the number of the other characters is appended.
+ * Formats a text for a message. Only the beginning of a long text is formatted by `show`, followed
+ * by the number of the remaining characters.
  */
 export function cutText(
   text: string,

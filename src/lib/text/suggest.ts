@@ -8,8 +8,8 @@ import { closest } from './closest.ts'
 const SHOWN_MAX = 5
 
 /**
- * Minimum number of letters in a part of a word for which names are searched. A shorter part also
- * occurs in unrelated names.
+ * Minimum number of letters of the part of a word that is searched for in names. A shorter part
+ * would also occur in unrelated names.
  */
 const LETTERS_MIN = 3
 

@@ -1,6 +1,6 @@
 /**
- * Timers are injected, so that a simulation can determine the order of events. All other code
- * accesses time only through Clock and Timers.
+ * Timers are injected, so that a simulation can determine the order of events. No other code sets
+ * timers or reads the time directly.
  */
 import { type Clock, systemClock } from './clock.ts'
 import { type Defer, turnEnd } from './turn-end.ts'
@@ -66,14 +66,17 @@ export function deadline(
 }
 
 export type TimeoutOptions<T> = {
-  /** Called when the time limit is reached. Returns the result, or throws. */
+  /**
+   * Called when the work takes too long. Returns the result that replaces that of the work, or
+   * throws.
+   */
   readonly onTimeout: () => T
   readonly timers?: Pick<Timers, 'after'>
 }
 
 /**
- * For each promise, the callbacks to call when it settles. All of them share one reaction on the
- * promise, so that callers that time out leave no reactions behind on a promise that never settles.
+ * The callbacks that wait for each promise. The promise has only one reaction, which calls all of
+ * them. If callers stop waiting for a promise that never settles, nothing of them stays in memory.
  */
 const waiting = new WeakMap<Promise<unknown>, Set<() => void>>()
 
@@ -121,15 +124,15 @@ export function withTimeout<T>(
 
 export type OwnTimeoutOptions<T> = TimeoutOptions<T> & {
   /**
-   * Returns true if the work has a deadline of its own, which has expired. The work may then have
-   * failed only because it was aborted, so the result of `onTimeout` is returned.
+   * Returns true if the work has its own deadline and this deadline has passed. The work may have
+   * failed only because of that, so its error is replaced by the result of `onTimeout`.
    */
   readonly isTimedOut?: () => boolean
 }
 
 /**
- * Like `withTimeout`, but for work with a single waiter, such as the response to one request. It
- * needs no list of waiters.
+ * Does the same as `withTimeout`, but faster. Use it only if no other caller waits for the same
+ * promise.
  */
 export function withOwnTimeout<T>(
   work: Promise<T>,

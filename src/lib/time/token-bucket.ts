@@ -12,7 +12,7 @@ export class TokenBucket {
     this.#atMs = nowMs
   }
 
-  /** Takes tokens. Returns false if there are fewer than `count`. */
+  /** Takes `count` tokens. Returns false if there are not enough tokens. */
   take(nowMs: number, count = 1): boolean {
     this.#level = Math.min(this.#burst, this.#level + (nowMs - this.#atMs) * this.#perMs)
     this.#atMs = nowMs

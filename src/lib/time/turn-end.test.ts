@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { type Stage, TurnEnd, turnEnd } from './turn-end.ts'
 
 /**
- * Immediates that behave as in Node: immediates that are added while others run belong to the next
- * tick, and promise reactions run after each immediate.
+ * Simulates Node's immediates. An immediate that is added while others run belongs to the next
+ * tick. Promise reactions run after each immediate.
  */
 function harness() {
   let due: (() => void)[] = []
@@ -71,8 +71,8 @@ test('scheduled calls do not run in the asynchronous context of the request that
   await new Promise<void>((resolve) =>
     turnEnd.defer(() => {
       note()
-      // If this call ran in the asynchronous context of the first request, all work that schedules
-      // itself again would also run in that context.
+      // Work that schedules itself again calls `defer` here. It must not run in the asynchronous
+      // context of the first request, or it would stay in this context forever.
       turnEnd.defer(() => resolve(void note()))
     }),
   )

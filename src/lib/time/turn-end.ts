@@ -1,8 +1,8 @@
 /**
  * Runs calls in stages at the end of a tick of the event loop. Node runs setImmediate callbacks in
  * FIFO order. Work that schedules itself again, such as the slices of long lists, would therefore
- * always run before the requests and responses of this tick. If one callback passed work on to
- * another, that work would have to wait for the next tick.
+ * run before the requests and responses of the current tick. Work that several callbacks do in turn
+ * would need one tick for each of them.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Deque } from '../collections/deque.ts'
@@ -12,9 +12,9 @@ import { Deque } from '../collections/deque.ts'
  *
  * - `begin`: queued work begins.
  * - `ask`: queries that several callers share are sent.
- * - `answer`: a store in this process answers them.
- * - `write`: everything that was produced is written.
- * - `long`: long work continues, while the receivers read what was written.
+ * - `answer`: a store in this process answers these queries.
+ * - `write`: responses and other output are written.
+ * - `long`: long work continues, while clients read what was written.
  */
 const stages = ['begin', 'ask', 'answer', 'write', 'long'] as const
 
@@ -28,8 +28,8 @@ export class TurnEnd {
   readonly #immediately: (call: () => void) => void
   readonly #calls = stages.map(() => new Deque<() => void>())
   /**
-   * A callback for each stage, so that the promise reactions of one stage run before the next
-   * stage.
+   * A callback per stage. Each stage is a separate callback of Node, because promise reactions run
+   * between callbacks.
    */
   readonly #runs = stages.map((_, at) => (): void => this.#run(at))
   /** The current stage, or the last one that ran. Later stages will still run in this tick. */
@@ -82,8 +82,8 @@ export class TurnEnd {
 }
 
 /**
- * Runs code outside of any asynchronous context. The first caller schedules the immediates for all
- * callers, so they must not run or be traced as a part of that caller's request.
+ * Runs code outside of any asynchronous context. An immediate runs the calls of all callers, so it
+ * must not belong to the request that happened to schedule it.
  */
 const outside = AsyncLocalStorage.snapshot()
 

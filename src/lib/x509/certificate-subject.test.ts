@@ -13,8 +13,8 @@ const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
 const part = (id: readonly number[], value: Buffer): Buffer => set(sequence(objectId(id), value))
 
 /**
- * Returns a certificate with this subject, in the form that OpenSSL returns. Its signature need not
- * be valid, because no code checks the signature here.
+ * Returns a certificate with this subject, in the form that OpenSSL returns. Its signature is not
+ * valid, but no code under test verifies it.
  */
 function certificate(
   parts: readonly Buffer[],
@@ -52,7 +52,7 @@ test('the common names, organizations and UIDs of a subject are read in order', 
   ]
   const wanted = [['first', 'last'], ['b', 'a'], ['u1']]
   assert.deepEqual(namesIn(certificate(parts)), wanted)
-  // This certificate has version 1.
+  // Certificates of version 1 have no version field.
   assert.deepEqual(namesIn(certificate(parts, p256, Buffer.alloc(0))), wanted)
   assert.deepEqual(namesIn(certificate([])), [[], [], []])
 })
@@ -90,6 +90,6 @@ test('if a name is not a string, the whole subject is rejected', () => {
       readCertificateSubject(certificate([part(commonName, text('x')), part(organization, name)])),
     DerError,
   )
-  // An attribute with another object id does not prevent the subject from being read.
+  // The name is also invalid here, but it belongs to an attribute that is not read.
   assert.deepEqual(namesIn(certificate([part([2, 5, 4, 7], name)])), [[], [], []])
 })

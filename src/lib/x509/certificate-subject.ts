@@ -6,7 +6,10 @@
 import { isUtf8 } from 'node:buffer'
 import { DerError, DerReader, type DerValue } from './der-reader.ts'
 
-/** The attributes of a subject that are read, by the DER of their object ids in hex. */
+/**
+ * The subject attributes that are read. The values are their object identifiers (OIDs), DER-encoded
+ * in hex.
+ */
 export const subjectPart = {
   commonName: '550403',
   organization: '55040a',
@@ -16,7 +19,7 @@ export const subjectPart = {
 
 type PartId = (typeof subjectPart)[keyof typeof subjectPart]
 
-/** The strings of the attributes that identify the owner of the certificate, in their order. */
+/** The values of each subject attribute, in the order of the certificate. */
 export type CertificateSubject = ReadonlyMap<PartId, readonly string[]>
 
 const OBJECT_ID = 0x06

@@ -58,8 +58,7 @@ export function createSelfSigned(
 ): Certificate {
   const keys = createKeys()
   const name = distinguishedName(commonName, [])
-  // Key usage: digital signature, key encipherment and certificate signing are the first, third and
-  // sixth bit.
+  // Bits 0, 2 and 5 of the key usage: digital signature, key encipherment and certificate signing.
   const extensions = [
     keyUsage(2, 0b1010_0100),
     extendedUsage(oid.serverAuth),
@@ -81,13 +80,13 @@ export function createSelfSigned(
 export type Validity = { readonly fromMs: number; readonly toMs: number }
 
 /**
- * Creates a CA. Only `issue` uses its key. If `validity` is a number, it is the current time, and
- * the default lifetime applies.
+ * Creates a CA, whose key signs the certificates that `issue` creates. If `validity` is a number,
+ * it is the current time, and the validity period has the default length.
  */
 export function createAuthority(commonName: string, validity: number | Validity): Certificate {
   const keys = createKeys()
   const name = distinguishedName(commonName, [])
-  // Key usage: certificate signing and CRL signing are the sixth and seventh bit.
+  // Bits 5 and 6 of the key usage: certificate signing and CRL signing.
   const extensions = [keyUsage(1, 0b0000_0110), isAuthority, keyIdentifier(keys.publicDer)]
   const valid = typeof validity === 'number' ? validFrom(validity) : validity
   return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, valid })
@@ -208,14 +207,15 @@ function alternativeName(host: string): Buffer {
 }
 
 /**
- * Whether a host is an IP address. Does not use net.isIP, because its regular expression takes 7 ms
- * to compile. DNS names contain no colon and do not consist of four numbers.
+ * Whether a host is an IP address. net.isIP is not used, because its regular expression takes 7 ms
+ * to compile. A DNS name contains no colon and does not consist of four numbers.
  */
 const isAddress = (host: string): boolean => host.includes(':') || isIPv4(host)
 
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  // The URL parser formats an IPv6 address in canonical form, without an IPv4 address at the end.
+  // The URL parser brings an IPv6 address into a canonical form that has no IPv4 address at its
+  // end.
   const canonical = new URL(`https://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail = ''] = canonical.split('::')
   const before = head.split(':').filter((group) => group !== '')

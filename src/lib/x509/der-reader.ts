@@ -13,12 +13,15 @@ export class DerError extends Error {
 export type DerValue = {
   readonly tag: number
   readonly content: Buffer
-  /** The value including its tag and length. */
+  /** The encoded value, with its tag and length. */
   readonly whole: Buffer
 }
 
 const SEQUENCE = 0x30
-/** How Go prints the parsing parameters of a struct field that has no `asn1` tag. */
+/**
+ * Go's error messages contain the parsing parameters of a struct field. This is how Go prints them
+ * for a field without an `asn1` tag.
+ */
 const plainParameters =
   '{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false}'
 

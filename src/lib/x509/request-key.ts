@@ -47,12 +47,13 @@ const RSA_BITS_MIN = 1024
 const RSA_EXPONENT_MAX = 2n ** 31n - 1n
 
 /**
- * Reads a SubjectPublicKeyInfo. Passes a key to OpenSSL only if its type and curve are accepted.
+ * Reads a SubjectPublicKeyInfo. Keys of other types and curves are rejected before OpenSSL parses
+ * them.
  */
 export function readRequestKey(der: Buffer): RequestKey {
   const algorithm = new DerReader(der).sequence('publicKeyInfo').sequence('AlgorithmIdentifier')
   const type = types.get(algorithm.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex'))
-  // Go reports that signatures of a key with an unknown type cannot be verified.
+  // For a key of an unknown type, Go reports that it cannot verify the signature.
   if (type === undefined)
     throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
   checkParameters[type](algorithm)
@@ -69,7 +70,8 @@ const checkParameters: { readonly [type in KeyType]: (parameters: DerReader) => 
   },
   ECDSA: (parameters) => {
     const curve = parameters.isAtEnd ? undefined : parameters.any()
-    // Parameters other than an object id describe the curve instead of naming it.
+    // A curve is named by an object identifier. Any other value describes the parameters of a
+    // curve.
     if (curve?.tag !== OBJECT_ID) throw new RequestError('x509: invalid ECDSA parameters')
     if (!curves.has(curve.content.toString('hex')))
       throw new RequestError('x509: unsupported elliptic curve')

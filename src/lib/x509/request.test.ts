@@ -70,7 +70,7 @@ test('attack: a name is rejected if its type is one that the signer may decode d
     assert.deepEqual(readRequest(signedWith([2, 5, 4, 10], typed(tag, masters))).organizations, [
       'system:masters',
     ])
-  // The types of other attributes in a subject are not checked.
+  // An attribute that is not used, such as the locality, can have a value of any type.
   assert.equal(readRequest(signedWith([2, 5, 4, 7], typed(0x1e, wide))).commonName, 'somebody')
 })
 
@@ -234,7 +234,7 @@ test('attack: a long request is rejected before it is parsed', () => {
   assert.throws(() => readRequest(sequence(info, algorithm, bits(Buffer.alloc(65_536)))), long)
   assert.throws(reading(pem('CERTIFICATE REQUEST', Buffer.alloc(3_000_000))), long)
   assert.throws(reading(pem('CERTIFICATE REQUEST', Buffer.alloc(66_000))), long)
-  // The longest request that is parsed.
+  // The longest request that is parsed. Its parsing fails later, because its signature is wrong.
   const longest = sequence(info, algorithm, bits(Buffer.alloc(65_000)))
   assert.throws(
     reading(pem('CERTIFICATE REQUEST', longest)),
@@ -277,8 +277,8 @@ type Pss = {
 }
 
 /**
- * Returns a request that is signed with RSASSA-PSS. The parameters in the request may differ from
- * those of the signature.
+ * Returns a request that is signed with RSASSA-PSS. `told` is the salt length that the request
+ * states; the signature is created with `saltLength`.
  */
 function signedByPss({
   digest,
@@ -334,7 +334,7 @@ test('RSASSA-PSS signatures are accepted only with parameters that Go supports',
       /cannot verify signature: algorithm unimplemented/,
     )
   }
-  // The parameters in the request differ from those of the signature.
+  // The request states another salt length than that of its signature.
   const lying = signedByPss({ digest: 'sha256', saltLength: 20, told: 32 })
   assert.throws(() => readRequest(lying), /crypto\/rsa: verification error/)
 })

@@ -96,8 +96,8 @@ function blockIn(base64: string): Buffer {
 }
 
 /**
- * Returns the block if there is exactly one. If there were several blocks, the signer might read
- * another one than this server, which decides whether the subject is allowed.
+ * Returns the PEM block if the text contains exactly one. Several blocks are rejected: this server
+ * would check the subject of one block, and the signer could sign another.
  */
 function onlyBlock(base64: string): PemBlock | undefined {
   const text = Buffer.from(base64, 'base64').toString('latin1')
@@ -350,8 +350,8 @@ function readSubject(content: Buffer): WholeRequest['subject'] {
       const part = set.sequence('AttributeTypeAndValue')
       const id = part.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
       const value = part.any()
-      // Only the organization and the common name identify the user. Other attributes are left out
-      // if signers may decode them differently.
+      // Only the organization and the common name identify the user. Of all other attributes, drop
+      // those that signers might decode differently.
       const isOfUser = id === organizationId || id === commonNameId
       if (isOfUser || isText(value)) parts.push({ id, text: textIn(value) })
     }

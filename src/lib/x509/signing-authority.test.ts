@@ -59,7 +59,7 @@ test('a certificate has the subject, key and names of the request, and is truste
   const issued = new X509Certificate(await authority.issue(readPemRequest(asked), issue))
   const ca = new X509Certificate(authorityPems.certificatePem)
   assert.ok(issued.checkIssued(ca) && issued.verify(ca.publicKey) && !issued.ca)
-  // Several organizations are encoded as one set.
+  // Both organizations are in one RDN (relative distinguished name).
   assert.equal(issued.subject, 'O=dev + O=äö\nCN=jane')
   assert.equal(issued.subjectAltName, 'DNS:a.example, IP Address:10.0.0.1')
   assert.ok(issued.publicKey.equals(keys.publicKey))
@@ -79,7 +79,7 @@ test('a CA can sign with keys of all types that Go supports', async () => {
     generateKeyPairSync('ed25519'),
   ]
   for (const { publicKey, privateKey } of made) {
-    // Make a CA with this key. Its certificate is issued by `authority`.
+    // A CA whose key is `privateKey`. `authority` issues the certificate of this CA.
     const request = { ...asked, publicKey }
     const certificatePem = await authority.issue(request, issue)
     const own = new SigningAuthority(

@@ -139,14 +139,14 @@ export class SigningAuthority {
         ),
       )
     }
-    // The certificate is not a CA.
+    // An empty sequence means that the issued certificate is not a CA.
     all.push(extension(oid.basicConstraints, true, sequence()))
     if (this.#keyId !== undefined) {
       all.push(extension(oid.authorityKeyIdentifier, false, sequence(der(KEY_ID, this.#keyId))))
     }
     const general = generalNames(names)
-    // The extension is critical if the subject is empty, because only the alternative names then
-    // identify the owner.
+    // If the subject is empty, only the alternative names identify the owner, so the extension must
+    // be critical (RFC 5280, section 4.2.1.6).
     if (general.length > 0)
       all.push(extension(oid.subjectAltName, isNameless, sequence(...general)))
     return all

@@ -1,8 +1,7 @@
 /**
- * Trust anchors in a form in which OpenSSL accepts any certificate as an anchor. With plain PEM,
- * OpenSSL would require a chain up to a self-signed certificate, and reject an intermediate
- * certificate as an anchor. Go's verifier accepts an intermediate certificate as an anchor, and so
- * does kube-apiserver.
+ * Converts CA files to a form that makes OpenSSL trust every certificate in them, as Go does. By
+ * default, OpenSSL trusts only self-signed certificates. It rejects a chain that ends at a trusted
+ * intermediate certificate.
  */
 import { X509Certificate } from 'node:crypto'
 import { objectId, pem, sequence } from './der.ts'
@@ -39,11 +38,11 @@ export const certificateBlocks = (text: string): Buffer[] =>
   )
 
 /**
- * Returns the trust anchors by which a TLS client verifies servers. As in Go, any certificate in
- * the bundle is an anchor, even an intermediate or the server's own certificate. A block that
- * cannot be parsed is skipped, while OpenSSL would skip everything after it. A certificate with a
- * key on a curve that Go does not support is also skipped, because Node would crash when it reads
- * such an issuer of a server certificate.
+ * Returns the trust anchors with which a TLS client verifies servers. As in Go, each certificate in
+ * the file is an anchor, even an intermediate certificate or the server's own one. A block that
+ * cannot be parsed is skipped, whereas OpenSSL would also skip all blocks after it. Certificates
+ * with keys that Go does not support are skipped, because Node crashes when it reads an issuer with
+ * such a key.
  */
 export const serverTrustAnchors = (text: string): ServerTrustAnchors => ({
   ca: certificateBlocks(text)
@@ -60,8 +59,8 @@ const curves: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * Whether Go supports the key of a certificate (DER or PEM). With other keys, Node may crash (see
- * serverTrustAnchors).
+ * Whether Go supports the key of a certificate, which is in DER or PEM. Node may crash when it
+ * reads a certificate with another key (see serverTrustAnchors).
  */
 export function hasKnownKey(block: Buffer | string): boolean {
   try {
@@ -75,11 +74,10 @@ export function hasKnownKey(block: Buffer | string): boolean {
 export type ServerTrustAnchors = { readonly ca: string[]; readonly allowPartialTrustChain: true }
 
 /**
- * Returns the trust anchors by which a TLS server verifies clients, for the `ca` option. Fails,
- * like parseCertificates, if a certificate cannot be parsed. The anchors are in OpenSSL's TRUSTED
- * CERTIFICATE form, which contains the certificate and the usages for which it is trusted (`openssl
- * x509 -addtrust`). `allowPartialTrustChain` would have the same effect, but Node's tls.Server does
- * not pass it on.
+ * Returns the trust anchors with which a TLS server verifies clients, for the `ca` option. Fails if
+ * a certificate cannot be parsed. The anchors are in OpenSSL's TRUSTED CERTIFICATE format: a
+ * certificate, followed by the purposes for which it is trusted (`openssl x509 -addtrust`). The
+ * option `allowPartialTrustChain` would have the same effect, but Node's tls.Server ignores it.
  */
 export function clientTrustAnchors(text: string): string {
   const trust = sequence(sequence(objectId(clientAuth)))

@@ -182,8 +182,8 @@ for (const [name, start] of Object.entries(kinds)) {
       await once(firehose, 'listening')
       const socket = await dial({ host: '127.0.0.1', port: portOf(firehose) })
       let last = -1
-      // Wait until the far end has written nothing for half a second, which means that it is
-      // blocked. On a busy machine, this takes longer.
+      // Wait until the far end has written nothing for half a second. This shows that the far end
+      // is blocked.
       for (let still = 0; still < 10; still = written === last ? still + 1 : 0) {
         last = written
         await new Promise((resolve) => setTimeout(resolve, 50))
@@ -332,8 +332,9 @@ describe('dialing through an unreachable proxy fails', () => {
     const expected =
       /^context deadline exceeded: connection error: desc = "transport: Error while dialing: dial unix .*: connect: no such file or directory"$/
     let reported = ''
-    // The error of the first attempt to connect is reported only if it occurs before the signal is
-    // aborted. On a stalled machine, the error may occur later, so try again with more time.
+    // The reported error contains the error of the first attempt to connect only if this attempt
+    // fails before the signal is aborted. On a slow machine, it may fail too late, so try again
+    // with more time.
     for (let ms = 50; !expected.test(reported) && ms < 30_000; ms *= 2) {
       const gone = new AbortController()
       setTimeout(() => gone.abort(), ms)
@@ -419,7 +420,7 @@ test('all written data arrives even if the window has no room yet for the packet
   await using server = await startGrpcProxy({
     path,
     onDialed: (stream, bytes) => {
-      // Makes the window large enough for the written data, but not for one more byte.
+      // The client can then write this data, but nothing more.
       stream.session?.settings({ initialWindowSize: bytes + dataPacket(8n, sent).length })
       held = stream.pause()
     },
@@ -449,7 +450,7 @@ test('if the proxy sends GOAWAY on a new connection, the dial opens another one'
   const opened: Socket[] = []
   const between = createServer((socket) => {
     opened.push(socket.on('error', () => socket.destroy()))
-    // Sends SETTINGS and GOAWAY, but leaves the connection open.
+    // The first connection gets SETTINGS and GOAWAY, and stays open.
     if (++connected === 1)
       socket
         .resume()

@@ -16,8 +16,8 @@ import { openProxy } from './http-connect.ts'
 import { DialerMetrics, type DialStage } from './metrics.ts'
 
 /**
- * Time limit from the first packet to the proxy until the tunnel is open. Go's client has the same
- * limit for connecting.
+ * Time limit for opening a tunnel, from the start of the connection to the proxy. Go's client has
+ * the same limit for connections.
  */
 const DIAL_MS_MAX = 30_000
 
@@ -79,7 +79,9 @@ async function open(proxy: EgressProxy, to: Address, options: OpenOptions): Prom
   })
 }
 
-/** Combines the caller's signal with the time limit. */
+/**
+ * Returns a signal that is aborted when the time limit expires or the caller's signal is aborted.
+ */
 function limited(signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController()
   const abort = (): void => controller.abort(dialAborted())

@@ -4,14 +4,18 @@
  */
 
 /**
- * Names of egress selections. `cluster` is for nodes, pods and Services; `controlplane` is for
- * webhooks given by a URL, and for trace collectors.
+ * Names of egress selections, which choose a proxy by destination. `cluster` is for nodes, pods and
+ * Services. `controlplane` is for webhooks that are configured with a URL, and for trace
+ * collectors.
  */
 export const egressNames = ['cluster', 'controlplane', 'etcd'] as const
 
 export type EgressName = (typeof egressNames)[number]
 
-/** Paths of the TLS files. They are read again for every connection. */
+/**
+ * Paths of the files with the CA, the client certificate and its key. They are read for each new
+ * connection.
+ */
 export type ProxyTls = {
   readonly caPath: string | null
   readonly certificatePath: string
@@ -29,5 +33,5 @@ export type EgressProxy =
     }
   | { readonly protocol: 'http-connect' | 'grpc'; readonly transport: 'uds'; readonly path: string }
 
-/** Proxies by egress selection. Connections of a selection that is absent or null are direct. */
+/** The proxy of each egress selection. If it is absent or null, connections are direct. */
 export type EgressConfig = { readonly [name in EgressName]?: EgressProxy | null }

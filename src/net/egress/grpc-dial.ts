@@ -1,4 +1,7 @@
-/** Opens a tunnel through konnectivity's proxy at a Unix domain socket. */
+/**
+ * Opens a tunnel through the proxy of Konnectivity (apiserver-network-proxy), which listens at a
+ * Unix domain socket.
+ */
 import { connect } from 'node:net'
 import { messageOf } from '../../lib/errors.ts'
 import { type Address, hostPort } from '../../lib/net/hosts.ts'
@@ -15,7 +18,7 @@ const RETRY_FIRST_MS = 1_000
 const RETRY_FACTOR = 1.6
 
 export type TunnelOptions = {
-  /** Aborted when the time limit expires or when the caller cancels the dial. */
+  /** Aborted when the time limit expires or the caller no longer needs the tunnel. */
   readonly signal: AbortSignal
   /** Called when the connection to the proxy is open. */
   readonly onConnected: () => void
@@ -67,7 +70,7 @@ async function connectOnce(
   signal.addEventListener('abort', abort, { once: true })
   try {
     await tunnel.ready
-    // The proxy has sent GOAWAY, so it would not respond to a dial on this connection.
+    // After GOAWAY, the proxy does not answer requests for a tunnel on this connection.
     if (tunnel.isLeaving) throw new DialError('the proxy accepts no streams')
     return tunnel
   } catch (error) {
@@ -87,7 +90,7 @@ function pause(ms: number, signal: AbortSignal): Promise<boolean> {
       resolve(isWhole)
     }
     const onAbort = (): void => end(false)
-    // The timer does not keep the process alive, so that it does not delay a shutdown.
+    // The timer does not keep the process alive, so the process can exit at any time.
     const timer = setTimeout(() => end(true), ms).unref()
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()

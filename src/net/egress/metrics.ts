@@ -9,12 +9,12 @@ const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5]
 const protocols = { 'http-connect': 'http_connect', grpc: 'grpc' } as const
 
 /**
- * The stage at which a dial failed. `connect`: the proxy was not reached. `proxy`: the proxy did
- * not open the tunnel.
+ * The stage at which a dial failed: `connect` if the proxy could not be reached, `proxy` if the
+ * proxy did not open the tunnel.
  */
 export type DialStage = 'connect' | 'proxy'
 
-/** Konnectivity's names for the reasons why a dial over gRPC failed. */
+/** The reasons why a dial over gRPC can fail, as Konnectivity's client names them. */
 export type DialFailureReason =
   | 'unknown'
   | 'timeout'
@@ -109,8 +109,8 @@ export class DialerMetrics {
   }
 
   /**
-   * Records that a tunnel changed its status. `from` is undefined for a new tunnel, and `to` is
-   * undefined for a tunnel that has ended.
+   * Records that the status of a tunnel changed. Without `from`, the tunnel is new. Without `to`,
+   * it has ended.
    */
   tunnelMoved(from: TunnelStatus | undefined, to: TunnelStatus | undefined): void {
     if (from !== undefined) this.#tunnels.with(from).add(-1)

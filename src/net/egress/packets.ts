@@ -49,8 +49,8 @@ export type Packet = {
   /** Random number that identifies the dial to which the packet belongs. The client chooses it. */
   readonly random: bigint
   /**
-   * The bytes of the tunnel in a DATA packet. They are a view, which is valid until the next packet
-   * is read.
+   * The tunneled bytes of a DATA packet. They are a view of the receive buffer. Reading the next
+   * packet overwrites them.
    */
   readonly data: Buffer
 }
@@ -74,7 +74,7 @@ export function dataPacket(connectId: bigint, data: Buffer): Buffer {
 
 export const closeRequest = (connectId: bigint): Buffer => idPacket('CLOSE_REQ', connectId)
 
-/** Returns the packet that cancels a dial that the proxy has not responded to yet. */
+/** Returns the packet that cancels a dial before the proxy has responded to it. */
 export const closeDial = (random: bigint): Buffer => idPacket('DIAL_CLS', random)
 
 function idPacket(type: PacketType, id: bigint): Buffer {
@@ -111,7 +111,7 @@ type Payload = Omit<Packet, 'type'>
 
 const nothing: Payload = { error: '', connectId: 0n, random: 0n, data: Buffer.alloc(0) }
 
-/** Field numbers of a payload. 0 means that the payload lacks the field. */
+/** The field numbers of a payload in protobuf. 0 means that the payload does not have the field. */
 type Numbers = {
   readonly error: number
   readonly connectId: number

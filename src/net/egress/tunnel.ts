@@ -1,8 +1,8 @@
 /**
- * A connection through konnectivity's proxy: one gRPC stream, on its own HTTP/2 connection, that
- * carries the bytes of one TCP connection. It behaves like a Node.js socket. The window of the
- * HTTP/2 stream limits how much unread data the proxy can send. A write completes when the proxy
- * has accepted its data.
+ * A TCP connection through the proxy of Konnectivity (apiserver-network-proxy). Its bytes are sent
+ * in one gRPC stream, which has its own HTTP/2 connection to the proxy. For other code, it behaves
+ * like a Node.js socket. The flow control window of the HTTP/2 stream limits how much unread data
+ * the proxy can send. A write completes when the proxy has accepted its data.
  */
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -29,8 +29,8 @@ import {
 } from './packets.ts'
 
 /**
- * Maximum amount of unread data that the proxy may send. It is enough for a watch of etcd, and
- * limits the memory that a stalled reader uses.
+ * Size of the flow control window, which is the maximum amount of unread data. It is enough for a
+ * watch of etcd, and limits the memory that a stalled reader uses.
  */
 const WINDOW_BYTES = 1 << 20
 /** gRPC's default limit for the length of a message. The proxy uses the same limit. */
@@ -46,7 +46,7 @@ const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
  * client.
  */
 const CLOSE_MS_MAX = 10_000
-/** Time limit for a dial that the proxy has accepted, as in konnectivity's client. */
+/** Time limit for the proxy to open a tunnel, as in konnectivity's client. */
 const DIAL_MS_MAX = 30_000
 
 const HEADERS = [
@@ -78,7 +78,7 @@ export class Tunnel extends Duplex {
   readonly #random = randomBytes(8).readBigUInt64BE() >> 1n
   #connectId: bigint | undefined
   #status: TunnelStatus | undefined
-  /** Whether the proxy has reported that the far end is closed, or whether the stream has ended. */
+  /** Whether the remote end is closed: the proxy has reported this, or the stream has ended. */
   #isRemoteClosed = false
   /** The error with which the proxy ended the stream. */
   #failure: Error | undefined
@@ -92,8 +92,8 @@ export class Tunnel extends Duplex {
     super({ allowHalfOpen: false })
     this.#socket = socket
     this.#metrics = metrics
-    // If no caller awaits these promises, their rejections must not count as unhandled. The reader
-    // of the stream gets the error.
+    // Prevents unhandled rejections if no caller awaits these promises. The reader of the tunnel
+    // gets the errors as events.
     this.#settings.promise.catch(() => undefined)
     this.#dialed.promise.catch(() => undefined)
     this.#move('created')
@@ -101,8 +101,8 @@ export class Tunnel extends Duplex {
       this.#failure ??= error
     })
     socket.on('close', () => this.#onLost())
-    // The reader of the tunnel handles its errors. This listener only ensures that an error does
-    // not end the process if the tunnel has no reader, or if its reader is a TLS socket.
+    // An error event without a listener would end the process. The tunnel may have no other
+    // listener yet, and a TLS socket on top of it does not listen.
     this.on('error', () => undefined)
     this.#connection = new ClientConnection({
       socket,
@@ -193,8 +193,9 @@ export class Tunnel extends Duplex {
   }
 
   /**
-   * Sends a CLOSE_REQ packet. The protocol cannot close only one direction. The packet is queued
-   * behind the data, because the proxy drops data that it has not read yet when a stream is reset.
+   * Sends a CLOSE_REQ packet when this side has no more data. The protocol can only close both
+   * directions at once. The packet follows the data in the stream, because the proxy drops data
+   * that it has not read yet when a stream is reset.
    */
   override _final(done: (error?: Error | null) => void): void {
     if (this.#connectId === undefined || !this.#isOpen) return done()
@@ -252,8 +253,8 @@ export class Tunnel extends Duplex {
   }
 
   #send(frame: Buffer, type: 'DIAL_REQ' | 'DIAL_CLS' | 'CLOSE_REQ'): void {
-    // Do not send a packet while an earlier write waits for the proxy, because a stream has only
-    // one write at a time. Without the packet, the proxy closes the tunnel when the stream ends.
+    // While an earlier write waits for the proxy, do not send a packet: a stream has only one write
+    // at a time. The proxy then closes the tunnel because the stream ends.
     if (this.#stream === undefined || this.#stream.isClosed || this.#stream.leftBytes > 0) return
     this.#metrics.packet(type, 'from_client')
     this.#stream.write([frame], () => undefined)
@@ -319,8 +320,8 @@ export class Tunnel extends Duplex {
     this.#release()
     this.#move(undefined)
     if (this.destroyed) return
-    // Report the same error as for a connection that the peer has reset, because some of the sent
-    // data might not have arrived.
+    // Some of the sent data might not have arrived. So report the same error as for a connection
+    // that the peer has reset.
     this.destroy(
       Object.assign(new Error('socket hang up', { cause: this.#failure }), { code: 'ECONNRESET' }),
     )
@@ -354,8 +355,8 @@ export class Tunnel extends Duplex {
   }
 
   /**
-   * Starts to close the tunnel. The proxy should end the stream, after which this side closes the
-   * connection. If the proxy does not do so in time, the connection is destroyed.
+   * Starts to close the tunnel. When the proxy has ended the stream, this side closes the
+   * connection. If the proxy does not do this in time, the connection is destroyed.
    */
   #release(): void {
     if (this.#status === 'closing' || this.#status === undefined) return

@@ -37,7 +37,7 @@ export type Method<T> = {
    * retried on another member.
    */
   readonly requireLeader: boolean
-  /** Whether calls are sent without a token. An example is the call that fetches the token. */
+  /** Whether calls are sent without a token, such as the call that fetches the token. */
   readonly isTokenless?: boolean
 }
 
@@ -49,7 +49,7 @@ export type CallOptions = {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Supplies the token to send, and renews it if the server refuses it. */
+/** Supplies the token that calls send, and fetches a new token if the server refuses it. */
 export type TokenSource = {
   readonly current: () => string | undefined
   /** Whether a token must be fetched before the next call. */
@@ -60,9 +60,9 @@ export type TokenSource = {
   readonly isRefusal: (message: string) => boolean
 }
 
-/** Checks a connection before a stream with `needsCheck` uses it. */
+/** A check that a connection must pass before a stream with `needsCheck` uses it. */
 export type ConnectionCheck = {
-  /** The method that `check` calls. */
+  /** The gRPC method that `check` calls. It determines the headers that are passed to `check`. */
   readonly method: { readonly path: string; readonly requireLeader: boolean }
   /** Rejects if the connection cannot be used. */
   readonly check: (
@@ -108,8 +108,8 @@ export class Channel {
   readonly #endpoints: Endpoints
   readonly #clock: Clock
   readonly #timeoutMs: number
-  // The headers of the last call of each method. The next call of the method usually has the same
-  // headers.
+  // The headers that each method sent in its last call. The next call usually has the same headers,
+  // so they need not be built again.
   readonly #headers = new Map<object, CachedHeaders>()
   readonly #connectionCheck: ConnectionCheck | undefined
   #tokens: TokenSource | undefined
@@ -123,14 +123,14 @@ export class Channel {
   }
 
   /**
-   * Called with the reason that etcd gave for canceling a watch. If etcd refused the token, the
-   * next stream uses a new one.
+   * Call this with the reason why etcd canceled a watch. If the reason is that etcd refused the
+   * token, a new token is fetched before the next stream.
    */
   recordReason(reason: string): void {
     if (this.#tokens?.isRefusal(reason) === true) this.#tokens.drop()
   }
 
-  /** Makes all later calls send a token. */
+  /** Makes all later calls send a token, except for methods with `isTokenless`. */
   authenticateWith(tokens: TokenSource): void {
     this.#tokens = tokens
   }
@@ -186,8 +186,8 @@ export class Channel {
           onEnd: options.onEnd,
         })
       } catch (error) {
-        // If the connection cannot serve the stream, nothing has been sent yet. So try each
-        // endpoint once.
+        // The connection could not serve the stream, and nothing was sent. Retry until each
+        // endpoint was tried once.
         if (
           !(error instanceof GrpcError && error.isUnavailable) ||
           attempt >= this.#endpoints.count
@@ -273,7 +273,7 @@ export class Channel {
 }
 
 const noOptions: CallOptions = {}
-/** A Unix domain socket has no host name, so requests to it use localhost as their authority. */
+/** The authority of requests over a Unix domain socket, which has no host name. */
 const local = { protocol: 'http:', host: 'localhost' }
 const done = Promise.resolve()
 

@@ -46,7 +46,10 @@ test('a tunnel that breaks immediately does not crash the process', async (conte
   endpoints.close()
 })
 
-/** Connects from a timer, so that the socket emits its error before promise callbacks run. */
+/**
+ * Connects in a timer callback. Node then emits the error of the socket before it runs promise
+ * callbacks.
+ */
 const failureOf = (endpoints: Endpoints): Promise<unknown> =>
   new Promise((resolve) => {
     setTimeout(() => void endpoints.connect().catch(resolve), 1)
@@ -54,8 +57,8 @@ const failureOf = (endpoints: Endpoints): Promise<unknown> =>
 
 async function brokenTunnel(): Promise<PassThrough> {
   const tunnel = new PassThrough()
-  // Like the sockets of real dialers, the tunnel has an error listener, so that an error does not
-  // crash the process.
+  // Real dialers return sockets that have an error listener, so that an error does not end the
+  // process. This tunnel does the same.
   tunnel.on('error', () => undefined)
   process.nextTick(() => tunnel.destroy(new Error('broken')))
   return tunnel

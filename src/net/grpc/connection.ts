@@ -43,9 +43,7 @@ const DIAL_TIMEOUT_MS = 20_000
 const TICK_MS = 500
 /** If the peer has been silent for this long while a response is awaited, a PING is sent. */
 const QUIET_MS = 2000
-/**
- * If the peer has been silent for this long when a call times out, other endpoints are preferred.
- */
+/** If a call times out and the peer has been silent for this long, calls prefer other endpoints. */
 const SUSPECT_QUIET_MS = 1000
 /**
  * etcd closes connections that ping more often than every 5 s (its flag --grpc-keepalive-min-time)
@@ -55,22 +53,28 @@ const PING_INTERVAL_MS = 5500
 /** A peer that does not acknowledge a PING within this time is considered dead. */
 const PING_TIMEOUT_MS = 3000
 /**
- * Maximum number of calls that wait for a free stream. If this many calls wait, the server is
- * overloaded, so further calls fail immediately.
+ * Maximum number of calls that wait for a free stream. When it is reached, the server is
+ * overloaded, and further calls fail immediately.
  */
 const WAITING_MAX = 10_000
 
 export type ConnectionOptions = {
   readonly endpoint: string
   readonly tls: TlsOptions | undefined
-  /** Opens the transport to the endpoint. If undefined, the connection is direct. */
+  /**
+   * Opens the connection to the endpoint, for example through a proxy. If undefined, the connection
+   * is direct.
+   */
   readonly dial?: Dial | undefined
   readonly log: Log
-  /** Creates the error of a failed call. By default, only the status code is considered. */
+  /**
+   * Creates the error of a failed call from the response. By default, the error depends only on the
+   * status code.
+   */
   readonly statusError?: StatusError | undefined
   /**
-   * The ID of the first stream, for tests. A connection runs out of stream IDs after about a
-   * billion calls, and is then replaced.
+   * The ID of the first stream. Tests set it to a high number, because a connection runs out of
+   * stream IDs only after about a billion calls and is then replaced.
    */
   readonly firstStreamId?: number | undefined
   /**
@@ -89,7 +93,7 @@ export class GrpcConnection {
    * says that no request was sent.
    */
   readonly opened: Promise<void>
-  /** Set when data is received on any stream, which proves that the peer is alive. */
+  /** Set when any stream receives data. The timer below resets it, to detect a silent peer. */
   heard = false
 
   readonly #log: Log
@@ -119,8 +123,7 @@ export class GrpcConnection {
     this.#onTrouble = options.onTrouble
     this.#onClosed = options.onClosed
     this.opened = this.#open(options)
-    // Callers that await `opened` get the error. If no caller awaits it, the rejection must not be
-    // reported as unhandled.
+    // Prevents an unhandled rejection if no caller awaits `opened`.
     this.opened.catch(() => undefined)
   }
 
@@ -177,8 +180,8 @@ export class GrpcConnection {
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const session = this.#session
     if (this.#state !== 'open' || session === undefined || session.isSpent) {
-      // The session can end before its socket closes. Then stop using this connection for new
-      // calls.
+      // The HTTP/2 session can end some time before its socket closes. Use another connection for
+      // new calls.
       this.drain()
       throw this.#lost(false)
     }
@@ -202,9 +205,9 @@ export class GrpcConnection {
   }
 
   /**
-   * Registers a listener for a long-lived stream. The listener is called when the server sends
-   * GOAWAY, and should end the stream. Otherwise the stream would delay the server's shutdown until
-   * the server resets it. Unary calls run to completion.
+   * Registers a listener that is called when the server sends GOAWAY. The listener should end its
+   * long-lived stream, because the server waits for this stream before it shuts down. Unary calls
+   * need no listener: they end soon.
    */
   onLeave(listener: (error: GrpcError) => void): () => void {
     this.#leaveListeners.add(listener)
@@ -212,8 +215,8 @@ export class GrpcConnection {
   }
 
   /**
-   * Called when a call times out. If the connection is also silent, the peer may be stopped, so
-   * other endpoints are preferred without waiting for a PING.
+   * Call this when a call times out. If the whole connection was silent, the peer has probably
+   * stopped. Other endpoints are then preferred, even before a PING confirms this.
    */
   suspect(): void {
     if (this.#quietMs >= SUSPECT_QUIET_MS) this.#onTrouble()
@@ -238,14 +241,14 @@ export class GrpcConnection {
       const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
       if (this.#state === 'closed') throw this.#lost(false)
       if (dial === undefined || this.endpoint.startsWith(unixScheme)) {
-        // Add the listener in the tick that creates the socket. A socket that fails immediately
-        // emits `error` before a promise continues, and an `error` event without a listener ends
-        // the process.
+        // Add the error listener in the tick that creates the socket. A socket that fails
+        // immediately emits `error` before promise callbacks run. Without a listener, the event
+        // would end the process.
         await this.#openSession(openSocket(this.endpoint, material), firstStreamId)
       } else {
         const socket = await dialSocket(this.endpoint, material, dial)
-        // Close the socket if this connection was closed, or the tunnel has ended, while the proxy
-        // was connecting.
+        // While the proxy connected, this connection was closed or the tunnel ended. Close the
+        // socket.
         if (this.#state !== 'opening' || socket.destroyed) {
           socket.destroy()
           throw new Error(socket.errored?.message ?? 'connection closed')
@@ -323,7 +326,7 @@ export class GrpcConnection {
     }
   }
 
-  /** Probes the peer, but only while a response is awaited. */
+  /** Sends a PING if the peer has been silent for too long while a call waits for a response. */
   #tick(): void {
     this.#sincePingMs += TICK_MS
     if (this.heard || this.#streams === 0) {
@@ -356,7 +359,7 @@ export class GrpcConnection {
     clearTimeout(this.#openTimer)
     clearInterval(this.#ticker)
     this.#onClosed()
-    // Resume the calls that wait for a free stream. They notice that the connection is closed, and
+    // Wake up the calls that wait for a free stream. They find that the connection is closed, and
     // use another endpoint.
     for (const onFree of this.#waiting.splice(0)) {
       this.#streams++
@@ -376,7 +379,7 @@ export class GrpcConnection {
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
-/** Returns a socket that is still connecting. */
+/** Starts to connect, and returns the socket. */
 function openSocket(endpoint: string, material: TlsMaterial): Socket {
   if (endpoint.startsWith(unixScheme)) return connectPlain({ path: socketPath(endpoint) })
   const { isTls, host, port } = addressOf(endpoint)
@@ -385,7 +388,7 @@ function openSocket(endpoint: string, material: TlsMaterial): Socket {
     : connectPlain({ host, port, noDelay: true })
 }
 
-/** Returns a connected stream from the dialer, with TLS if the endpoint needs it. */
+/** Opens a connection with the dialer, and adds TLS if the endpoint requires it. */
 async function dialSocket(endpoint: string, material: TlsMaterial, dial: Dial): Promise<Duplex> {
   const { isTls, host, port } = addressOf(endpoint)
   const dialed = dial(host, port, AbortSignal.timeout(DIAL_TIMEOUT_MS))

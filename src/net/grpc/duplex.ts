@@ -1,6 +1,6 @@
 /**
- * A bidirectional streaming call on an open connection. Messages are delivered synchronously and in
- * order. `onEnd` is called exactly once, unless the caller abandons the call.
+ * A gRPC call with streams in both directions, on an open connection. Messages are delivered
+ * synchronously and in order. `onEnd` is called exactly once, unless the caller abandons the call.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
@@ -25,8 +25,8 @@ export type DuplexOptions = {
 }
 
 /**
- * Maximum number of unsent bytes. If there are more, the peer is evidently not reading, and the
- * call fails.
+ * Maximum number of bytes that wait to be sent. Beyond this limit, the peer is considered stalled
+ * and the call fails.
  */
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024
 
@@ -36,7 +36,7 @@ export class Duplex implements AnswerListener {
   readonly #stream: ClientStream
   readonly #frames: MessageFrames
   readonly #stopListening: () => void
-  /** Frames to send that wait until the stream has accepted the previous frames. */
+  /** Frames that are sent when the stream has accepted all earlier frames. */
   #unsent: Buffer[] = []
   #unsentBytes = 0
   #isFinishing = false
@@ -49,8 +49,8 @@ export class Duplex implements AnswerListener {
   constructor(connection: GrpcConnection, options: DuplexOptions) {
     this.#connection = connection
     this.#options = options
-    // One chunk can contain several messages, and the caller may close the call while it handles
-    // the first one.
+    // A chunk can contain several messages. If the caller closes the call while it handles one of
+    // them, the others are dropped.
     this.#frames = new MessageFrames((message) => {
       if (!this.#isEnded) options.onMessage(message)
     })

@@ -23,11 +23,17 @@ const BACKOFF_MS_MAX = 1000
 export type EndpointsOptions = {
   readonly urls: readonly string[]
   readonly tls: TlsOptions | undefined
-  /** Opens the transport to an endpoint. If undefined, connections are direct. */
+  /**
+   * Opens connections to endpoints, for example through a proxy. If undefined, connections are
+   * direct.
+   */
   readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
-  /** Creates the error of a failed call. By default, only the status code is considered. */
+  /**
+   * Creates the error of a failed call from the response. By default, the error depends only on the
+   * status code.
+   */
   readonly statusError?: StatusError | undefined
   readonly firstStreamId?: number | undefined
 }
@@ -50,8 +56,8 @@ export class Endpoints {
   // All connections that are not closed, including those that are draining.
   readonly #connections = new Set<GrpcConnection>()
   /**
-   * Runs a function in the asynchronous context in which this object was created. Connections serve
-   * many calls, so they must not be opened in the context of one call.
+   * Runs a function in the asynchronous context in which this object was created. Connections are
+   * opened in this context, because they outlive the call that needs them first.
    */
   readonly #outside = AsyncLocalStorage.snapshot()
   #current: Endpoint
@@ -80,8 +86,8 @@ export class Endpoints {
   }
 
   /**
-   * The open connection that calls use, if there is one. Calls read this property first, because it
-   * needs no promise.
+   * Returns the open connection that calls currently use. Undefined if there is none. Unlike
+   * `connect`, it is synchronous, so calls try it first.
    */
   current(): GrpcConnection | undefined {
     const { connection, avoidUntilMs } = this.#current
@@ -92,9 +98,9 @@ export class Endpoints {
   }
 
   /**
-   * Returns an open connection to the most suitable endpoint. Avoids the endpoint `away` if another
-   * endpoint has not failed recently. Rejects with a GrpcError that says that nothing was sent; the
-   * next attempt then uses another endpoint.
+   * Returns an open connection to the best endpoint. Avoids the endpoint `away` if another endpoint
+   * has not failed recently. If the promise is rejected, nothing was sent, and the next attempt
+   * uses another endpoint.
    */
   async connect(away?: string): Promise<GrpcConnection> {
     if (this.#isClosed) throw new GrpcError('Cancelled', 'the client is closed')
@@ -169,8 +175,8 @@ export class Endpoints {
   }
 
   /**
-   * Returns the first endpoint, starting with the current one, that is not being avoided. If there
-   * is none, returns the endpoint that can be retried soonest.
+   * Returns the first endpoint, starting with the current one, that has not failed recently. If all
+   * have failed, returns the endpoint that can be retried first.
    */
   #best(away: string | undefined): Endpoint {
     const nowMs = this.#clock.monotonicMs()

@@ -51,13 +51,13 @@ export type GrpcErrorOptions = {
 
 export class GrpcError extends Error {
   readonly code: GrpcCode
-  /** Whether the request may have been applied although it failed. */
+  /** Whether the request may have been applied, although the call failed. */
   readonly ambiguous: boolean
   /**
    * Whether the endpoint cannot serve calls at the moment. If so, another endpoint should be tried.
    */
   readonly isUnavailable: boolean
-  /** Whether a message exceeded the size limit of this client. */
+  /** Whether the error is that a received message was longer than the client allows. */
   readonly isTooLarge: boolean
   /** Endpoint of the call. Undefined if the call failed before an endpoint was chosen. */
   readonly endpoint: string | undefined

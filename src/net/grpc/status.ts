@@ -32,8 +32,8 @@ export const isHttpOk = (fields: readonly HeaderField[]): boolean =>
   valueOf(fields, ':status') === '200'
 
 /**
- * Returns the error for a response that is not gRPC. A proxy sent the response, possibly after the
- * server had received the request.
+ * Returns the error for a response that is not gRPC. Such a response comes from a proxy. The server
+ * may have received the request.
  */
 export function notGrpc(fields: readonly HeaderField[], endpoint: string): GrpcError {
   const status = Number(valueOf(fields, ':status'))
@@ -44,8 +44,8 @@ export function notGrpc(fields: readonly HeaderField[], endpoint: string): GrpcE
 }
 
 /**
- * Returns the error for a response that cannot be decoded. The request has most likely been
- * applied.
+ * Returns the error for a response that cannot be decoded. In this case, the server has probably
+ * applied the request.
  */
 export function unreadable(cause: unknown, endpoint: string): GrpcError {
   const code =

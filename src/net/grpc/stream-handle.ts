@@ -4,7 +4,7 @@ import { GrpcError } from './errors.ts'
 export type StreamOptions = {
   readonly path: string
   readonly requireLeader: boolean
-  /** Whether to prefer an endpoint that the previous stream did not use. */
+  /** Whether to prefer another endpoint than that of the previous stream. */
   readonly away?: boolean
   /** Whether the channel must check the connection before the stream uses it. */
   readonly needsCheck?: boolean
@@ -79,7 +79,7 @@ export class StreamHandle {
     }
   }
 
-  /** Ends a stream that was never connected. */
+  /** Ends a stream whose connection was not opened. */
   #end(error: GrpcError | undefined): void {
     if (this.#isClosed) return
     this.#isClosed = true

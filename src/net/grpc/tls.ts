@@ -26,7 +26,10 @@ export type TlsOptions = {
 export type TlsMaterial = Partial<ServerTrustAnchors> & {
   readonly cert?: Buffer
   readonly key?: Buffer
-  /** If defined, replaces the certificate, the key and the CA certificates. */
+  /**
+   * Certificate, key and CA certificates that are already loaded. If defined, they replace the
+   * other options.
+   */
   readonly secureContext?: SecureContext
   readonly servername?: string
 }

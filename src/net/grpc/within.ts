@@ -1,6 +1,6 @@
 /**
- * Functions that wait for something before a request is sent, but at most until the call's deadline
- * expires or its signal is aborted. If they fail, nothing has been sent.
+ * Functions that wait before a request is sent. They fail if the deadline of the call expires or
+ * its signal is aborted first. If they fail, nothing has been sent.
  */
 import type { GrpcConnection } from './connection.ts'
 import { GrpcError } from './errors.ts'
@@ -26,7 +26,10 @@ export async function acquire(
   }
 }
 
-/** Settles like the promise. Rejects if the time runs out first or if the caller cancels. */
+/**
+ * Settles with the result of the promise. Rejects if the timeout expires or the signal is aborted
+ * first.
+ */
 export function within<T>(
   promise: Promise<T>,
   timeoutMs: number,

@@ -17,8 +17,8 @@ export interface BodySource {
 
 export type BodyLimits = Pick<Limits, 'bodyBytesMax' | 'bodyMsMax'> & {
   /**
-   * Called before bytes are stored. Returns false if the memory budget has no room for them. If
-   * undefined, there is always room.
+   * Called before bytes are stored. Returns false if this would exceed the memory budget. If
+   * undefined, memory is not limited.
    */
   readonly hasRoom?: ((bytes: number) => boolean) | undefined
 }
@@ -57,7 +57,7 @@ export function readBody(
       },
       onClose: () => fail(badRequest('the connection ended before the body did')),
     })
-    // Most bodies have already arrived and need no timer.
+    // No timer is needed for a body that has already arrived, which is the usual case.
     if (!isOver)
       timer = setTimeout(() => fail(badRequest('the body did not arrive in time')), bodyMsMax)
   })

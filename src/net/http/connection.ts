@@ -1,7 +1,4 @@
-/**
- * State shared by all requests of one connection: the peer, and how much of its limits the
- * connection has used.
- */
+/** The state of one connection that its requests share, such as the peer and its use of limits. */
 import type { TLSSocket } from 'node:tls'
 import type { PeerCertificate } from '../../api/request.ts'
 import type { ServerConnection } from '../http2/server-connection.ts'
@@ -22,17 +19,16 @@ export class Connection {
   /** Whether the connection closes when its current requests are complete. */
   isEnding = false
   /**
-   * If the client is stalled: the time of the last check at which it was not stalled. At that
-   * check, no data waited for the client, or the client had read some data since the previous
-   * check.
+   * The time of the last check at which the client was not stalled: no data waited for the client,
+   * or it had read some data since the check before.
    */
   stalledSinceMs = 0
   writesSeen = -1
   /** The HTTP/2 connection. Undefined for HTTP/1.1. */
   http2: ServerConnection | undefined
-  /** Whether only a part of the response to the last HTTP/1.1 request has been sent. */
+  /** Whether some of the response to the last HTTP/1.1 request is still unsent. */
   hasBegunAnswer: (() => boolean) | undefined
-  /** Accounts for the headers of HTTP/1.1 requests. Undefined for HTTP/2. */
+  /** Counts the header bytes of HTTP/1.1 requests. Undefined for HTTP/2. */
   heads: Http1Heads | undefined
   pipeline: Http1Pipeline | undefined
   readonly #resets: TokenBucket
@@ -48,7 +44,10 @@ export class Connection {
     this.#controls = new TokenBucket(limits.controlsBurst, limits.controlsPerSecond, nowMs)
   }
 
-  /** Whether the client CAs have changed since the handshake. */
+  /**
+   * Whether the CAs for client certificates have changed since the TLS handshake of this
+   * connection.
+   */
   get isOutdated(): boolean {
     return this.#isOutdated
   }
@@ -60,8 +59,8 @@ export class Connection {
   }
 
   /**
-   * Marks the peer's certificate as verified with outdated CAs. Requests in progress that are not
-   * authenticated yet must not be authenticated with the certificate.
+   * Records that the peer's certificate was verified with CAs that are no longer configured. From
+   * now on, requests cannot be authenticated with this certificate.
    */
   outdate(): void {
     this.#isOutdated = true

@@ -33,12 +33,12 @@ const noHeaders: IncomingHttpHeaders = Object.freeze({})
 
 /**
  * Estimated memory use of a write, as a multiple of the size of its body. The body is decoded to
- * one or two objects, which are validated, encoded and compared.
+ * one or two objects, which are then validated, compared and encoded again.
  */
 const BODY_HELD_TIMES = 10
 /**
- * Maximum memory use of a small request. A part of the budget is reserved for small requests. This
- * is the amount that is charged for a body of 64 KB.
+ * Requests that use at most this amount of memory count as small. A part of the budget is reserved
+ * for them. A request with a body of 64 KB is charged this amount.
  */
 const SMALL_HELD_BYTES = 64 * 1024 * BODY_HELD_TIMES
 
@@ -53,23 +53,22 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   isIdentityHeader: IsIdentityHeader | undefined
   /** Whether the request target could be parsed. */
   isReadable = true
-  /** Index of this exchange in the IndexedSet of open exchanges. */
+  /** Position of this exchange in an IndexedSet. */
   index = -1
   /** Whether the handler has reported that the request is unauthenticated. */
   isUnauthenticated = false
   /**
-   * The in-flight slot of a long response. It is released when the client has received the whole
-   * response.
+   * The slot of flow control that a long response occupies. It is released when the client has
+   * received the whole response.
    */
   inFlightPlace: InFlightSlot | undefined
   /**
-   * Time of the listener's last check at which the client was not stalled, and the client's
-   * progress at that check. A client is stalled if it has read almost nothing although data waits
-   * for it.
+   * When the listener last found that the client was not stalled, and the client's progress at that
+   * time. A client is stalled if data waits for it but it has read almost nothing.
    */
   stalledSinceMs = 0
   progressSeen = -Infinity
-  /** Progress of the client at the last check, or undefined before the first one. */
+  /** The client's progress at the last check. Undefined before the first check. */
   takenSeen: number | undefined
   readonly #limits: Limits
   #queryText: string
@@ -82,12 +81,15 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #budget: ByteBudget | undefined
   #holder = unknownHolder
   #heldBytes = 0
-  /** Bytes that the request needs beyond the maximum that is charged for one request. */
+  /**
+   * Bytes that the request needs but that are not charged, because a request is charged at most
+   * `requestMax` bytes.
+   */
   #uncountedBytes = 0
   #isBeingHandled = false
-  /** The part of `#heldBytes` that was reserved by `holdUnsent`. */
+  /** How much of `#heldBytes` was reserved by `holdUnsent`. */
   #unsentBytes = 0
-  /** The part of `#heldBytes` that was reserved for a body whose reading has not started. */
+  /** How much of `#heldBytes` is for a body that the handler has not begun to read. */
   #unreadBytes = 0
   #hasDroppedBody = false
 
@@ -105,18 +107,17 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract readonly isGone: boolean
   /** Whether the handler has written the whole response. Parts of it may still be unsent. */
   abstract readonly isAnswered: boolean
-  /** Whether bytes of the response wait for the client to read them. */
+  /** Whether the client has not yet read all bytes that were written. */
   abstract readonly isWriting: boolean
   /** Number of bytes that the client has read. */
   abstract readonly progress: number
   /**
-   * Number of bytes of a short response that cannot be sent because the client's window is full.
-   * Always 0 for HTTP/1.1, because an HTTP/1.1 connection has only one response at a time and
-   * counts these bytes itself.
+   * Number of bytes of a short response that wait because the client's flow control window is full.
+   * Always 0 for HTTP/1.1, whose connections count these bytes themselves.
    */
   abstract readonly leftBytes: number
   /**
-   * Size of the request headers, if they are large and their memory is not reserved elsewhere.
+   * Size of the request headers if they are large and no other code reserves memory for them.
    * Otherwise 0.
    */
   abstract readonly largeHeadBytes: number
@@ -127,7 +128,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract end(parts?: readonly Buffer[]): void
   abstract endWith(trailers: Headers): void
   /**
-   * Ends the exchange without a complete response by resetting the stream or closing the
+   * Ends the exchange before the response is complete, by resetting the stream or closing the
    * connection.
    */
   abstract abort(isFault?: boolean): void
@@ -182,23 +183,20 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     else this.#onClose = close
   }
 
-  /**
-   * Called when the socket is closed. If the response is a stream, this is also called when the
-   * server stops.
-   */
+  /** Called when the socket is closed, and for streaming responses also when the server stops. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#onClose?.()
-    // After a complete response, no code listens to the signal, and aborting it is expensive.
+    // After a complete response, aborting the signal has no effect and only costs time.
     if (this.isAnswered) return
     this.#onGone?.()
     this.#controller?.abort()
   }
 
   /**
-   * Discards the request headers when the response begins, because they are not read after that.
-   * They can be large, and a client can delay the end of a response.
+   * Discards the request headers when the response begins. They are not needed any more. They can
+   * be large, and a slow client can make the response take very long.
    */
   protected releaseHead(): void {
     if (this.takesBody) this.method = ''
@@ -215,7 +213,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Sets the client to which the reserved memory is charged. Called when the user of the request is
+   * Sets the client whose share of the budget is charged. Called when the user of the request is
    * known.
    */
   heldBy(holder: Holder): void {
@@ -225,8 +223,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Reserves bytes of the shared budget until `release` is called. Returns false if there is no
-   * room. Also returns false if the exchange has ended, because the bytes would never be released.
+   * Reserves bytes of the shared budget until `release` is called. Returns false if too few bytes
+   * are available. Also returns false if the exchange has ended, because the bytes would never be
+   * released.
    */
   hold(bytes: number): boolean {
     if (this.#budget === undefined) return true
@@ -238,9 +237,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Reserves memory for an object that the request processes as a whole. The object can exceed the
-   * share of its client if the client holds nothing else. At most `requestMax` of the budget is
-   * charged for it.
+   * Reserves memory for an object that the request needs as a whole. A client without other
+   * reservations may exceed its share of the budget for this object. At most `requestMax` bytes are
+   * charged.
    */
   holdObject(bytes: number): HoldResult {
     if (this.#budget === undefined) return 'held'
@@ -255,7 +254,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return 'held'
   }
 
-  /** Like `hold`, but each call replaces the reservation of the previous call. */
+  /**
+   * Does the same as `hold`, but replaces the bytes that the previous call of this method reserved.
+   */
   holdUnsent(bytes: number): boolean {
     this.#budget?.give(this.#unsentBytes, this.#holder)
     this.#heldBytes -= this.#unsentBytes
@@ -266,8 +267,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Reserves memory for body bytes that arrive while the request waits for the scheduler or for
-   * flow control. If there is no room, drops the body and returns false.
+   * Reserves memory for a part of the body that arrives while the request is queued. If the budget
+   * is exhausted, drops the body and returns false.
    */
   holdUnread(bytes: number): boolean {
     this.#hasDroppedBody = !this.hold(bytes)
@@ -283,7 +284,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Reserves bytes even if there is no room. This is for memory that cannot be refused any more,
+   * Reserves bytes even if the budget is exhausted. Use this for memory that must not be refused,
    * such as the response to a completed write.
    */
   holdAnyway(bytes: number): void {
@@ -304,8 +305,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Whether the handler is processing the request. The memory of the request is then in use even if
-   * its client disconnects.
+   * Whether the handler is processing the request. Until it is done, the memory of the request is
+   * in use, even if its client disconnects.
    */
   get isBeingHandled(): boolean {
     return this.#isBeingHandled
@@ -316,8 +317,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Called when the handler is done. The body and the objects decoded from it are no longer
-   * referenced.
+   * Called when the handler is done. The memory of the body and of the decoded objects can then be
+   * freed.
    */
   endHandling(): void {
     this.#isBeingHandled = false
@@ -325,8 +326,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Whether the request has a body, even if it was dropped. Without this, code that forwards the
-   * request would forward it without a body.
+   * Whether the client sends a body. Also true if the body was dropped, because the request must
+   * not be forwarded as if it had no body.
    */
   get hasBody(): boolean {
     return this.#hasDroppedBody || this.bodySource.hasBody
@@ -349,7 +350,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
 
   #read(): Promise<Buffer> {
     if (this.#hasDroppedBody) return Promise.reject(noMemory())
-    // The bytes are about to be decoded, so charge for the resulting objects.
+    // Release the reservation for the undecoded body. The following code reserves memory for the
+    // decoded objects, which includes the body.
     this.#giveUnread()
     const { bodyBytesMax } = this.#limits
     const given = Number(this.headers['content-length'] ?? 0)
@@ -360,7 +362,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
       this.#budget.refused++
       return Promise.reject(noMemory())
     }
-    // Reserve bytes as they arrive, so that a large Content-Length reserves nothing by itself.
+    // Reserve memory only for bytes that have arrived. Otherwise a client could reserve much memory
+    // with a large Content-Length alone.
     const hasRoom = (bytes: number): boolean => this.hold(bytes * BODY_HELD_TIMES)
     return readBody(this.bodySource, { ...this.#limits, hasRoom })
   }

@@ -1,7 +1,7 @@
 /**
- * The current requests of all connections. The scheduler decides when a request starts. The handler
- * then processes it, and its response is written back. Watches and other unbounded responses are
- * tracked, because they must be ended when the server stops.
+ * The current requests of all connections. A scheduler decides when a request starts. The handler
+ * then processes it, and the response is written. Responses without an end, such as watches, are
+ * recorded, because the server must end them when it stops.
  */
 import { Duplex } from 'node:stream'
 import { CutOffAnswer, overloaded, unreadableRequest } from '../../api/errors.ts'
@@ -27,9 +27,8 @@ export type ExchangesOptions = {
   readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
   /**
-   * Whether flow control in the handler decides when writes start. The scheduler of this class then
-   * gives a write the same weight as a read, because the first step of a write only authenticates
-   * its sender.
+   * Whether the flow control of the handler decides when writes start. If so, this class gives
+   * writes the same weight as reads, because their first step only authenticates the client.
    */
   readonly isWeighedLater: boolean
   /** Memory budget for all requests and responses together. */
@@ -54,10 +53,13 @@ export class Exchanges {
   readonly #open = new IndexedSet<Exchange>()
   readonly #scheduler = new TickScheduler()
   readonly #isWeighedLater: boolean
-  /** Exchanges with an unbounded response: watches in `#watching`, all others in `#streaming`. */
+  /**
+   * Exchanges whose responses have no end of their own: watches in `#watching`, all others in
+   * `#streaming`.
+   */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
-  /** Whether new unbounded responses and tunnels are refused. */
+  /** Whether the server is stopping. If so, new watches, other streams and tunnels are refused. */
   #isClosing = false
   #lookedMs = 0
   #onEnd: ((exchange: Exchange) => void) | undefined
@@ -101,8 +103,8 @@ export class Exchanges {
   }
 
   /**
-   * Called when the socket or stream of the exchange is closed. Returns false if the exchange had
-   * ended before.
+   * Called when the socket or stream of the exchange is closed. Returns false if this method was
+   * already called for the exchange.
    */
   end(exchange: Exchange): boolean {
     if (!this.#open.delete(exchange)) return false
@@ -153,9 +155,8 @@ export class Exchanges {
   }
 
   /**
-   * Aborts responses that their clients do not read. Otherwise a client could keep a response in
-   * memory forever, for example by never opening its window for the last byte or by opening it one
-   * byte at a time.
+   * Aborts responses that clients do not read. Otherwise a client could keep a response in memory
+   * forever. It could leave the last byte unread, or read one byte at a time.
    */
   endStalled(nowMs: number): void {
     const sinceMs = nowMs - this.#lookedMs
@@ -198,8 +199,8 @@ export class Exchanges {
       if (responding !== undefined) await responding
       else if (exchange.leftBytes > 0 && exchange.holdsNothing) holdLeft(exchange, isRead)
     } catch (error) {
-      // The handler turns every failure into a response, so this error means that the response
-      // could not be written. The client cannot be informed.
+      // The handler converts all failures to responses. So this error means that the response could
+      // not be written, and the client cannot be informed.
       const level = error instanceof CutOffAnswer ? 'info' : 'error'
       this.#log(level, 'a response could not be written', { error: String(error) })
       exchange.endHandling()
@@ -208,8 +209,8 @@ export class Exchanges {
   }
 
   /**
-   * Makes the HTTP/2 connection of an unauthenticated request accept no further requests, as
-   * kube-apiserver does (CVE-2023-44487).
+   * Makes an HTTP/2 connection accept no further requests after an unauthenticated one, as in
+   * kube-apiserver (CVE-2023-44487).
    */
   #boundUnauthenticated(exchange: Exchange): void {
     exchange.isUnauthenticated = true
@@ -217,8 +218,8 @@ export class Exchanges {
   }
 
   /**
-   * Tracks the response of an exchange that is still open. `end` stops tracking it and releases its
-   * in-flight slot.
+   * Records the response of an exchange that is still open, until `end` is called. `end` also
+   * releases the slot of flow control.
    */
   #keep(exchange: Exchange, response: ApiResponse): void {
     exchange.inFlightPlace = response.place
@@ -243,8 +244,8 @@ const hasOwnEnd = (response: ApiResponse): boolean =>
   'body' in response || ('frames' in response && response.isFinite === true)
 
 /**
- * A client that reads a long response more slowly than this counts as slow. Producing and
- * encrypting this much data costs little, and even a busy server sends more to each client.
+ * Clients that read a long response more slowly than this count as slow. Even a busy server
+ * produces and encrypts data faster than this.
  */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
@@ -257,30 +258,30 @@ function recordSlow(exchange: Exchange, sinceMs: number): void {
 }
 
 /**
- * Memory of an exchange apart from its bytes: the exchange, its stream, and the objects that they
- * reference.
+ * Memory of an exchange without its data: the object itself, its stream, and other objects that
+ * they use.
  */
 const LEFT_BYTES = 4 * 1024
 /**
- * Memory of a list that is produced while it is sent: one chunk, and the bytes that the socket has
- * not accepted yet.
+ * Memory of a list that is produced while it is sent: one chunk of the list, and data that the
+ * socket has not sent yet.
  */
 const LAZY_BYTES = 256 * 1024
 /**
- * Memory of a watch: a position in a ring buffer that all watches share. The watch itself reserves
- * memory for frames that its client has not read yet.
+ * Memory of a watch. It is small, because all watches share a ring buffer of events. Memory for
+ * events that the client has not read yet is reserved separately.
  */
 const WATCH_BYTES = 4 * 1024
 /**
- * Factor for the memory that a watch uses for its path, query and audit ID. The watch stores the
- * names in its path in several forms, its audit ID, and the text of its last audit event. A
- * namespace in the path can be a megabyte long.
+ * A watch keeps several copies of its path, query and audit ID, for example in its audit events. So
+ * it needs this multiple of their size, which can be a megabyte if the path contains a long
+ * namespace.
  */
 const GIVEN_HELD_TIMES = 8
 
 /**
- * Reserves memory for a response. Only the response to a read can be refused at this point, because
- * the client of a write must learn that the write was applied.
+ * Reserves memory for a response. Only the response to a read can be refused here. The client of a
+ * write must get its response, because the write was already applied.
  */
 function held(exchange: Exchange, response: ApiResponse): ApiResponse {
   const bytes = heldBytes(response, exchange)
@@ -292,8 +293,8 @@ function held(exchange: Exchange, response: ApiResponse): ApiResponse {
 const isGet = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 /**
- * Reserves memory for a short response that its client does not read. A client that never opens its
- * windows can cause one such response for each stream of each of its connections.
+ * Reserves memory for a short response that the client has not read. A client that keeps its flow
+ * control windows closed can cause such a response in each stream.
  */
 function holdLeft(exchange: Exchange, isRead: boolean): void {
   const bytes = exchange.leftBytes + LEFT_BYTES
@@ -313,8 +314,8 @@ function heldBytes(response: ApiResponse, { path, rawQuery, largeHeadBytes }: Ex
   let bytes = 0
   if (Buffer.isBuffer(body)) bytes = body.length
   else for (const part of body) bytes += part.length
-  // Memory for a short response is reserved only if the client does not read it immediately
-  // (`holdLeft`).
+  // No memory is reserved for a short response that the client reads immediately. `holdLeft`
+  // reserves it for all others.
   return bytes <= SHORT_BODY_BYTES_MAX ? 0 : bytes
 }
 

@@ -1,7 +1,7 @@
 /**
- * Compresses responses. zlib runs in Node's thread pool, so this thread only passes blocks to it.
- * When many clients request the same list, for example after a restart, the list is compressed once
- * for all of them. Compressed lists are cached until the memory is needed for newer ones.
+ * Compresses responses in Node's thread pool, so that the main thread only passes blocks to zlib.
+ * If many clients request the same list, for example after a restart, the list is compressed once
+ * for all of them. Compressed lists stay cached until newer ones need the memory.
  */
 import { constants, createGzip, type Gzip as GzipStream } from 'node:zlib'
 import type { Headers, LazyBody } from '../../api/request.ts'
@@ -10,8 +10,8 @@ import { type Outgoing, write } from './outgoing.ts'
 /** Bodies up to this size are sent uncompressed, as in kube-apiserver. */
 export const GZIP_BYTES_MIN = 128 * 1024
 /**
- * Number of bytes that the thread pool compresses in one step. With blocks of this size, the
- * overhead of each step does not matter.
+ * Number of bytes that the thread pool compresses in one step. With larger blocks, compression is
+ * not noticeably faster.
  */
 const INPUT_BYTES = 256 * 1024
 const OUTPUT_BYTES = 64 * 1024
@@ -21,26 +21,28 @@ const OUTPUT_BYTES = 64 * 1024
  */
 export const GZIP_HELD_BYTES = 1024 * 1024
 /**
- * Maximum length of a shared body. A longer body is compressed separately for each client, while it
- * is sent.
+ * Maximum length of a body that is compressed once for several clients. A longer body is compressed
+ * for each client while it is sent.
  */
 const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
 /**
- * Limit for the total size of all shared bodies and their tags (the keys under which bodies are
- * shared), whether they are cached, being compressed or being sent. A body above the limit is
- * compressed while it is sent to its client.
+ * Maximum total size of the bodies that are compressed for several clients, with their tags. It
+ * includes bodies that are cached, being compressed or being sent. If a body would exceed this
+ * maximum, it is compressed while it is sent, for one client only.
  */
 const SHARED_BYTES_MAX = 32 * 1024 * 1024
 /**
- * Maximum length of the tag of a shared body. A tag contains the query of the request, which can be
- * far longer than the list itself. Lists with such queries are compressed separately for each
- * client.
+ * Maximum length of the tag, the key by which clients share a compressed body. A tag contains the
+ * query of the request, which can be much longer than the list. With a longer tag, the list is
+ * compressed for each client.
  */
 const TAG_CHARACTERS_MAX = 4096
-/** Overhead of a cached body in addition to its bytes and its tag. */
+/** Memory of a cached body in addition to its bytes and its tag. */
 const ENTRY_BYTES = 500
 
-/** A compressed body, or the part of it that has been compressed so far. */
+/**
+ * A body that is compressed for several clients. While it is being compressed, it is incomplete.
+ */
 class SharedBody {
   readonly tag: string
   parts: Buffer[] = []
@@ -56,13 +58,13 @@ class SharedBody {
   constructor(tag: string) {
     this.tag = tag
     this.bytes = tag.length + ENTRY_BYTES
-    // If no client waits for the promise, a rejection must not count as unhandled.
+    // Prevents an unhandled rejection if no client waits for this promise.
     this.#end.promise.catch(() => undefined)
   }
 
   /**
-   * Resolves with true when the whole body is compressed, or with false if the memory limit does
-   * not allow this.
+   * Resolves with true when the whole body is compressed. Resolves with false if the body would
+   * exceed the memory limit.
    */
   get whole(): Promise<boolean> {
     return this.#end.promise
@@ -109,7 +111,7 @@ export class Gzip {
     return this.#stream(outgoing, answer)
   }
 
-  /** Sends a body and compresses it at the same time. */
+  /** Compresses a body while it is sent to one client. */
   async #stream(outgoing: Outgoing, answer: Answer): Promise<void> {
     begin(outgoing, answer)
     for await (const part of this.#compress(answer.chunks))
@@ -118,8 +120,8 @@ export class Gzip {
   }
 
   /**
-   * Compresses a body for all clients, and then sends it. If the memory limit is reached, the rest
-   * is compressed while it is sent.
+   * Compresses a body for several clients, and then sends it to the first one. If the body exceeds
+   * the memory limit, the rest is compressed while it is sent.
    */
   async #share(outgoing: Outgoing, answer: Answer, tag: string): Promise<void> {
     const shared = new SharedBody(tag)
@@ -151,8 +153,8 @@ export class Gzip {
   }
 
   /**
-   * Adds a part. If the memory limit is exceeded, removes other bodies that are not in use. Returns
-   * false if there is still no room.
+   * Adds a compressed part to a body. If this exceeds the memory limit, removes other bodies that
+   * no client is receiving. Returns false if the limit is still exceeded.
    */
   #add(shared: SharedBody, part: Buffer): boolean {
     shared.parts.push(part)
@@ -175,8 +177,8 @@ export class Gzip {
   async *#compress(chunks: LazyBody['chunks']): AsyncGenerator<Buffer, void, void> {
     const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: OUTPUT_BYTES })
     const feeding = feed(gzip, chunks)
-    // The reader of the stream also gets the error. This handler only prevents an unhandled
-    // rejection.
+    // Prevents an unhandled rejection. The code that reads the compressed stream gets the same
+    // error.
     feeding.catch((error: unknown) =>
       gzip.destroy(error instanceof Error ? error : new Error(String(error))),
     )
@@ -208,7 +210,8 @@ async function send(outgoing: Outgoing, answer: Answer, { parts }: SharedBody): 
 }
 
 /**
- * Copies a short part. Without the copy, the part would keep zlib's whole output buffer in memory.
+ * Copies a part that is shorter than its memory. Otherwise zlib's whole output buffer would stay in
+ * memory with it.
  */
 function alone(part: Buffer): Buffer {
   if (part.length === part.buffer.byteLength) return part
@@ -217,7 +220,7 @@ function alone(part: Buffer): Buffer {
   return copy
 }
 
-/** Passes a body to zlib. The block is filled again only after zlib has read it. */
+/** Writes a body to zlib in blocks. The memory of a block is reused when zlib has read it. */
 async function feed(gzip: GzipStream, chunks: LazyBody['chunks']): Promise<void> {
   const block = Buffer.allocUnsafeSlow(INPUT_BYTES)
   let filled = 0

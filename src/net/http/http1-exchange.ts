@@ -14,7 +14,8 @@ export type Http1Half = {
   readonly response: ServerResponse
   readonly isClosing: () => boolean
   /**
-   * Limits the long writes in one tick of the event loop. All connections of the listener share it.
+   * Limits the large writes in each tick of the event loop. The limit is for all connections of the
+   * listener together.
    */
   readonly turn: Turn
 }
@@ -24,7 +25,9 @@ export class Http1Exchange extends Exchange {
   isWriting = false
   progress = 0
   readonly leftBytes = 0
-  /** Always 0, because `Http1Heads` counts the headers until the response has ended. */
+  /**
+   * Always 0, because `Http1Heads` reserves the memory for headers until the response has ended.
+   */
   readonly largeHeadBytes = 0
   readonly #request: IncomingMessage
   readonly #response: ServerResponse

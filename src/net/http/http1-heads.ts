@@ -1,8 +1,8 @@
 /**
- * Accounts for the headers of HTTP/1.1 requests in the memory budget for large headers, which all
- * connections share, because clients send headers before they are authenticated. HTTP/2 does the
- * same. The bytes are charged as they arrive, until the request is complete. Node's parser does not
- * expose how many header bytes it holds, so this class counts them.
+ * Reserves memory for the headers of HTTP/1.1 requests. The reserved bytes count towards a budget
+ * that all connections share, because clients send headers before they are authenticated. HTTP/2
+ * connections use the same budget. Bytes are counted as they arrive, because Node's parser does not
+ * report how many header bytes it keeps in memory.
  */
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
@@ -11,14 +11,12 @@ import { type HeaderMemory, LARGE_HEADER_BYTES } from '../http2/header-memory.ts
 export class Http1Heads {
   readonly #socket: TLSSocket
   readonly #memory: HeaderMemory
-  /** The request whose headers arrived last. */
+  /** The last request whose headers are complete. */
   #newest: IncomingMessage | undefined
-  /**
-   * The value of `#newest` when the last chunk arrived, and whether the body was incomplete then.
-   */
+  /** The last request, as of the previous chunk, and whether its body was then incomplete. */
   #seen: IncomingMessage | undefined
   #isInBody = false
-  /** Bytes of the incomplete headers, and how many of them are reserved in the shared budget. */
+  /** Size of the headers that are incomplete, and how many bytes are reserved for them. */
   #bytes = 0
   #heldBytes = 0
   /** Bytes reserved for the headers of requests that are being served. */
@@ -26,8 +24,8 @@ export class Http1Heads {
   #isInUse = false
 
   /**
-   * Create this object after Node's HTTP server has received the socket. Until a second 'data'
-   * listener is added, as done here, that server reads directly from the socket's handle.
+   * Create this object after Node's HTTP server has received the socket. Node's HTTP server
+   * bypasses 'data' events until another listener for them is added, as done here.
    */
   constructor(socket: TLSSocket, memory: HeaderMemory) {
     this.#socket = socket
@@ -74,8 +72,8 @@ export class Http1Heads {
   /** Called after Node's parser has received the bytes. */
   readonly #onData = (chunk: Buffer): void => {
     const request = this.#newest
-    // If headers or a body end in this chunk, the rest of the chunk may belong to the next request.
-    // This rest is not counted; it is less than 64 KB.
+    // If the headers or the body of a request end in this chunk, the rest of the chunk may belong
+    // to the next request. For simplicity, this rest is not counted. It has less than 64 KB.
     const isOfRequest = request !== this.#seen || this.#isInBody
     this.#seen = request
     this.#isInBody = request !== undefined && !request.complete

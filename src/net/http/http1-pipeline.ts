@@ -17,8 +17,8 @@ export class Http1Pipeline {
   #isClosed = false
 
   /**
-   * Create this object after Node's HTTP server has received the socket. The listener of this
-   * object then runs after Node's parser, which resumes the socket after each request, and can
+   * Create this object after Node's HTTP server has received the socket. The 'data' listener of
+   * this object then runs after Node's parser, which resumes the socket after each request, and can
    * pause the socket again.
    */
   constructor(socket: TLSSocket, { streamsMax }: Limits) {
@@ -39,7 +39,7 @@ export class Http1Pipeline {
     if (this.#begins.length === 1) begin()
   }
 
-  /** Called when the request at the front of the queue is complete. */
+  /** Called when the first request of the queue is complete. Starts the next one. */
   next(): void {
     this.#begins.shift()
     if (this.#isClosed || this.#socket.destroyed) return
@@ -47,7 +47,7 @@ export class Http1Pipeline {
     this.#begins.at(0)?.()
   }
 
-  /** Stops serving requests, including queued ones. */
+  /** Stops starting requests. Queued requests are dropped. */
   close(): void {
     this.#isClosed = true
   }

@@ -1,12 +1,14 @@
 /**
- * Responds to a malformed HTTP/1.1 request, or to a request whose headers are too large, as Node's
- * HTTP server would. Delays closing the connection, so that the client can read the response.
+ * Responds to an HTTP/1.1 request that is malformed or has too large headers, with the same
+ * response as Node's HTTP server. Then waits before it closes the connection, so that the client
+ * can read the response.
  */
 import type { Duplex } from 'node:stream'
 
 /**
- * How long incoming data is read and discarded before the socket closes, as in Go's server. If a
- * socket closes while its client still sends, the connection is reset and the response is lost.
+ * For how long data from the client is still read and discarded before the socket closes, as in
+ * Go's server. If the socket closed while the client still sends data, the client would get a reset
+ * instead of the response.
  */
 const RESET_AVOIDANCE_MS = 500
 
@@ -17,8 +19,8 @@ const statuses: ReadonlyMap<string | undefined, string> = new Map([
 ])
 
 /**
- * `isAnswering` means that another response is being sent on the connection. The connection is then
- * closed without an error response.
+ * Sends the error response. If `isAnswering` is true, another response is incomplete on the same
+ * connection, so the connection is closed without an error response.
  */
 export function refuseHttp1(
   socket: Duplex,

@@ -56,9 +56,9 @@ export const defaultLimits: Limits = {
    */
   stallMsMax: 60_000,
   /**
-   * A client that reads more slowly than this counts as stalled. Otherwise it could keep a response
-   * open forever by reading a byte now and then. With this limit, a client that keeps 250 responses
-   * open must read 64 KB/s.
+   * A client that reads more slowly than this is treated as if it did not read at all. Otherwise it
+   * could keep a response open forever by reading one byte at a time. A client with 250 open
+   * responses must read 64 KB/s.
    */
   takenBytesPerSecondMin: 256,
   /**
@@ -93,8 +93,8 @@ export const defaultLimits: Limits = {
    */
   resetsBurst: 500,
   /**
-   * Number of further stream resets allowed per second. A higher rate indicates an attack: a reset
-   * costs the client almost nothing, but the server has already done work for the request.
+   * Number of further stream resets per second. A client that exceeds it is probably attacking: a
+   * reset costs the client almost nothing, but the server has already worked on the request.
    */
   resetsPerSecond: 50,
   /**
@@ -105,7 +105,7 @@ export const defaultLimits: Limits = {
   controlsPerSecond: 100,
 }
 
-/** Returns how long a response or a whole connection can stall before it is closed. */
+/** Returns the time after which a stalled response or connection is closed. */
 export function stallMsMaxOf(
   { stallMsMax, unauthenticatedStallMsMax }: Limits,
   { isUnauthenticated }: { readonly isUnauthenticated: boolean },

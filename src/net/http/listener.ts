@@ -45,7 +45,9 @@ import { createTcpServer } from './tcp-server.ts'
 import { secureContext, type TlsChoice, tlsOptions } from './tls-options.ts'
 import { UpgradeExchange } from './upgrade-exchange.ts'
 
-/** Number of checks for stalled responses and idle connections within each time limit. */
+/**
+ * Stalled responses and idle connections are checked this number of times within each time limit.
+ */
 const LOOKS_PER_LIMIT = 4
 /**
  * Maximum number of connections that wait to be accepted. It is Linux's own maximum
@@ -103,7 +105,7 @@ export type StopTimes = {
 
 export class Listener implements AsyncDisposable {
   readonly #tcp: TcpServer
-  /** This server does not listen. It is given the sockets that `#tcp` has accepted. */
+  /** Accepts no connections itself. The sockets that `#tcp` accepts are passed to it. */
   readonly #tlsServer: TlsServer
   #http1: Http1Server | undefined
   readonly #log: Log
@@ -137,8 +139,8 @@ export class Listener implements AsyncDisposable {
     this.#metrics?.show(this)
     this.#limits = { ...defaultLimits, ...options.limits }
     const isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
-    // If a request repeats one of these headers, only the first value counts, as in kube-apiserver.
-    // The audit log and CORS read these headers.
+    // Only the first value of these headers counts, as in kube-apiserver. The audit log and CORS
+    // read them.
     const singular = new Set(['x-forwarded-for', 'x-real-ip', 'origin'])
     this.#isKeptApart = (name) => singular.has(name) || isIdentityHeader(name)
     this.#exchanges = new Exchanges({
@@ -201,8 +203,8 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Takes over the listening handle of `server`, which is no longer used, instead of opening a
-   * port.
+   * Listens on the port of `server`, which must not be used after that, without opening the port
+   * again.
    */
   async takeOver(server: TcpServer): Promise<void> {
     this.#tcp.listen(server)
@@ -420,8 +422,8 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Creates the HTTP/1.1 server when the first HTTP/1.1 connection arrives. The server does not
-   * listen itself: it receives the accepted sockets.
+   * Creates the HTTP/1.1 server when the first HTTP/1.1 connection arrives. It does not listen on a
+   * port; connections are passed to it.
    */
   #createHttp1(): Http1Server {
     // Importing node:http would also load its WebSocket and fetch, which are not used here (30 ms
@@ -439,7 +441,7 @@ export class Listener implements AsyncDisposable {
         (connection?.pipeline?.length ?? 0) > 1 || connection?.hasBegunAnswer?.() === true,
       )
     })
-    // Starts Node's periodic check for requests that exceed headersTimeout.
+    // Starts Node's timer that closes connections whose request headers take too long to arrive.
     server.emit('listening')
     return server
   }
@@ -548,8 +550,8 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Closes the connection of a client that reads nothing, not even control frames. Such a client is
-   * considered dead.
+   * Closes the connection if the client reads nothing, not even control frames. Such a client no
+   * longer exists or does not work.
    */
   #endIfUnresponsive(
     connection: Connection,
@@ -579,7 +581,8 @@ const http1Options = (limits: Limits): ServerOptions => ({
   keepAliveTimeout: limits.idleMsMax,
   headersTimeout: limits.headMsMax,
   connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_LIMIT,
-  // The reader of a body has its own time limit, because a proxied body may be endless.
+  // Node's time limit for whole requests is off, because a proxied body can be endless. Other
+  // bodies have a time limit of their own (`body.ts`).
   requestTimeout: 0,
   // Upgrades to other protocols, such as h2c, are ignored, as RFC 9110, section 7.8, allows.
   shouldUpgradeCallback: ({ headers }) => isKnownProtocol(headers.upgrade),

@@ -16,18 +16,15 @@ export type NamedCertificate = Certificate & {
   readonly names: readonly string[]
 }
 
-/**
- * Returns the TLS context for the requested host name, or undefined if the default certificate
- * should be used.
- */
+/** Returns the TLS context for a host name, or undefined to use the default certificate. */
 export type ContextFor = (asked: string) => SecureContext | undefined
 
 /**
- * Returns a function that selects the TLS context by host name. `choice` contains the default
+ * Returns a function that selects the TLS context for a host name. `choice` contains the default
  * certificate. Throws if a key does not match its certificate. If several certificates match a
  * name, the first one is used. As in kube-apiserver, a certificate with names from
- * --tls-sni-cert-key also matches the names in the certificate, but only if no other certificate
- * matches, including the default one.
+ * --tls-sni-cert-key also matches the names inside it. Such a match is used only if no other
+ * certificate matches, including the default one.
  */
 export function contextsByName(
   certificates: readonly NamedCertificate[],
@@ -58,8 +55,8 @@ const isFor = (certificate: X509Certificate, host: string): boolean =>
   certificate.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined
 
 /**
- * Looks up a name. If there is no match, replaces its labels by `*` one after another, from the
- * left, and looks up each result.
+ * Looks up a name. If there is no match, tries wildcards: the labels of the name are replaced by
+ * `*` one after another, from left to right.
  */
 function contextOf(
   contexts: ReadonlyMap<string, SecureContext>,

@@ -1,12 +1,11 @@
 /**
- * The response side of an exchange. HTTP/1.1 and HTTP/2 exchanges implement this interface, and
- * tests implement it in memory.
+ * Writes the response to a request. Implemented by HTTP/1.1 exchanges, HTTP/2 exchanges, and tests.
  */
 import type { Headers } from '../../api/request.ts'
 
 /**
- * Describes a body. `length` is set if it is known. `isEnd` means that there is no body, so that
- * the headers are the whole response.
+ * Describes a body. `length` is its length in bytes, if known. `isEnd` means that the response has
+ * no body.
  */
 export type BodyForm = { readonly length?: number | undefined; readonly isEnd?: boolean }
 
@@ -18,8 +17,9 @@ export interface Outgoing {
   /** Whether the client accepts compressed bodies. */
   readonly takesGzip: () => boolean
   /**
-   * Reserves memory for data that the server holds for the client, until the response has ended.
-   * Returns false if there is no room. If this function is absent, there is always room.
+   * Reserves memory for data that waits for the client to read it, until the response has ended.
+   * Returns false if this would exceed the memory budget. Without this function, memory is not
+   * limited.
    */
   readonly hold?: (bytes: number) => boolean
   readonly writeHead: (status: number, headers: Headers, body: BodyForm) => void

@@ -9,7 +9,7 @@ import { FileReloader } from './reload.ts'
 test('the contents of a file from an earlier check do not replace those from a later check', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-reload-'))
   const path = join(dir, 'file')
-  // The first read is so slow that the second check finishes first.
+  // Reading this large file takes long, so the second check finishes first.
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024, 'x'))
   await writeFile(join(dir, 'next'), 'new')
   const used: (string | undefined)[] = []

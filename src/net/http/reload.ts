@@ -39,13 +39,13 @@ export class FileReloader implements Disposable {
     })
   }
 
-  /** The first file, with the contents that are in use. */
+  /** The path of the first file, and the contents of it that are currently used. */
   get first(): WatchedFile {
     return { path: this.#paths[0] ?? '', text: this.#current[0] ?? '' }
   }
 
   /**
-   * Checks the files. Never rejects: contents that cannot be used are logged, and the server
+   * Checks the files. Never rejects: if the new contents cannot be used, logs the error and
    * continues with the previous ones.
    */
   check(): Promise<void> {
@@ -58,8 +58,8 @@ export class FileReloader implements Disposable {
     try {
       const texts = await Promise.all(this.#paths.map((one) => readFile(one, 'utf8')))
       if (texts.every((text, at) => text === this.#current[at])) return
-      // `use` throws if two files belong together and only one of them has been written so far. The
-      // next check reads both.
+      // Two files that belong together can be read while only one of them is renewed. `use` then
+      // throws, and the next check reads both files again.
       use(texts)
       this.#current = texts
       log('info', `${what} was renewed`, { path })

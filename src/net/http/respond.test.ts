@@ -8,12 +8,12 @@ import type { BodyForm, Outgoing } from './outgoing.ts'
 import { Responder } from './respond.ts'
 
 /**
- * A client that completes each write in the next turn of the event loop, and records the largest
+ * A client that needs one turn of the event loop for each write. Records the size of the largest
  * write.
  */
 class SlowClient implements Outgoing {
   readonly received: Buffer[] = []
-  /** The buffers passed to `write`, without a copy. */
+  /** The buffers that were passed to `write`. They are not copies. */
   readonly given: Buffer[] = []
   readonly takesBody = true
   readonly takesGzip: () => boolean
@@ -70,7 +70,7 @@ const parts: readonly Buffer[] = Array.from({ length: 2000 }, (_, at) =>
   Buffer.from(`${at}:${'x'.repeat(2000)}`),
 )
 
-/** A client that completes no write until `goOn` is called. */
+/** A client that does not complete any write before `goOn` is called. */
 class StillClient extends SlowClient {
   waiting: readonly Buffer[] = []
   #isStill = true
@@ -247,7 +247,7 @@ test('the memory for compressed lists that clients do not read is limited', asyn
   await Promise.all(answers)
   const whole = Buffer.concat(new Array<Buffer>(8).fill(block))
   for (const { received } of clients) assert.ok(gunzipSync(Buffer.concat(received)).equals(whole))
-  // The memory of the previous responses is available again.
+  // The responses above no longer use memory, so these bodies can be compressed as a whole.
   made = 0
   for (let at = 0; at < 2; at++) {
     const again = new SlowClient({ takesGzip: true })

@@ -43,7 +43,7 @@ export class Responder {
       !isEncoded &&
       outgoing.takesBody &&
       outgoing.takesGzip() &&
-      // If there is no memory for compression, the body is sent uncompressed.
+      // If the memory budget has no room for compression, the body is sent uncompressed.
       outgoing.hold?.(GZIP_HELD_BYTES) !== false
     ) {
       const tag = 'chunks' in body ? body.tag?.() : undefined
@@ -62,7 +62,7 @@ export class Responder {
 async function writeChunks(outgoing: Outgoing, chunks: LazyBody['chunks']): Promise<void> {
   for await (const parts of chunks) {
     const written = write(outgoing, parts)
-    // Awaiting a value that is not a promise would cost a microtask per chunk.
+    // `await` is used only for promises. For other values, it would cost a microtask per chunk.
     if (!(typeof written === 'boolean' ? written : await written)) return
   }
   outgoing.end()
@@ -81,9 +81,8 @@ function chunksOf(body: Buffer | readonly Buffer[] | LazyBody): LazyBody['chunks
 }
 
 /**
- * Ends a stream that will not be read. Never rejects. The generator must be started first, because
- * a generator that never started skips its `finally` block, which updates the count of open
- * streams.
+ * Ends a stream whose data is not needed. Never rejects. A generator that has not started skips its
+ * `finally` block, which updates the count of open streams. So the generator is started first.
  */
 export async function leave(stream: AsyncIterable<readonly Buffer[]>): Promise<void> {
   try {
@@ -110,8 +109,8 @@ function begin(outgoing: Outgoing, status: number, headers: Headers): void {
 }
 
 /**
- * Sends frames, and resolves when their source has ended. One batch is written at a time. Frames
- * that arrive during a write form the next batch.
+ * Sends frames until their source ends. One batch is written at a time. Frames that arrive in the
+ * meantime form the next batch.
  */
 function pumpFrames(
   outgoing: Outgoing,
@@ -132,7 +131,7 @@ function pumpFrames(
             else outgoing.endWith(last)
             return resolve()
           }
-          // If the client has disconnected, frames are dropped until the source has ended.
+          // After the client has disconnected, read and drop all frames until the source ends.
           if (parts.length === 0 || outgoing.isGone) return frames.onReady(pump)
           if (!outgoing.write(parts, pump)) return
         }

@@ -6,21 +6,21 @@ import { ownText } from '../../lib/text/own-text.ts'
 export type Target = { readonly path: string; readonly rawPath?: string; readonly query: string }
 
 /**
- * Matches the beginning of a target in absolute form, as a client of a proxy sends it (RFC 9112,
+ * Matches the beginning of a target that is a whole URL, as clients send it to a proxy (RFC 9112,
  * section 3.2.2).
  */
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 /** Parses a target. Returns undefined if it cannot be percent-decoded. */
 export function readTarget(sent: string): Target | undefined {
-  // The path must be a copy. A slice would keep the server name in memory, which can be a megabyte
-  // long.
+  // Copies the path. A substring would keep the whole URL in memory, with a server name that can be
+  // a megabyte long.
   const raw = sent.startsWith('/') ? sent : ownText(sent.replace(origin, ''))
   const mark = raw.indexOf('?')
   const query = mark === -1 ? '' : raw.slice(mark + 1)
   const sentPath = mark === -1 ? raw : raw.slice(0, mark)
-  // The path must not keep the query in memory either, because names from the path are stored while
-  // a watch is open.
+  // Copies the path, so that it does not keep the query in memory. An open watch stores names from
+  // the path.
   const path = query.length > SHORT_CHARACTERS ? ownText(sentPath) : sentPath
   if (!path.includes('%')) return { path, query }
   try {
@@ -32,9 +32,9 @@ export function readTarget(sent: string): Target | undefined {
 }
 
 /**
- * Queries up to this length are parsed with `URLSearchParams`, which is faster for them. For 1 MB
- * of escapes, or of pairs without `=`, it takes seconds, and queries are parsed before
- * authentication.
+ * Queries up to this length are parsed with `URLSearchParams`, which is faster. But for 1 MB of
+ * escapes, or of pairs without `=`, it takes seconds. Queries are parsed before authentication, so
+ * any client could send such a query.
  */
 const SHORT_CHARACTERS = 4096
 
@@ -68,9 +68,9 @@ function decodePair(pair: string): [string, string] {
     : [decode(pair.slice(0, mark)), decode(pair.slice(mark + 1))]
 }
 
-/** Decodes in place. This works because the result is never longer than the input. */
+/** Writes the decoded bytes over the input. The result is never longer than the input. */
 function decode(text: string): string {
-  // The result is a copy, so that a selector does not keep the whole query in memory.
+  // Returns a copy. Otherwise a selector from the query would keep the whole query in memory.
   if (!/[%+]/.test(text)) return ownText(text)
   const bytes = Buffer.from(text)
   let length = 0

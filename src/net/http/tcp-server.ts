@@ -1,9 +1,8 @@
 /**
  * Accepts connections, and passes each one on when its first bytes have arrived. This saves memory.
- * A TLSSocket that is created with its first bytes starts with a buffer of about their size, and
- * later uses one of 16 KB. A TLSSocket that is created without bytes uses the 64 KB that libuv
- * suggests. The TLSSocket retains these 64 KB for its lifetime once a client has sent that much at
- * once.
+ * If a TLSSocket is created with its first bytes, its buffer is about as large as these, and later
+ * 16 KB. If it is created without bytes, its buffer has the 64 KB that libuv suggests. A client
+ * that sends this much at once would make the TLSSocket keep the 64 KB forever.
  */
 import { createServer, type Server, type Socket } from 'node:net'
 
@@ -22,7 +21,10 @@ export type TcpServerOptions = {
   /** A connection on which no bytes arrive for this time is closed. */
   readonly silentMsMax: number
   readonly onConnection: (socket: Socket) => void
-  /** Called when the first bytes have arrived. They can be read from the socket. */
+  /**
+   * Called when the first bytes of a connection have arrived. They can still be read from the
+   * socket.
+   */
   readonly onBegun: (socket: Socket) => void
 }
 
@@ -30,8 +32,7 @@ export function createTcpServer({ silentMsMax, onConnection, onBegun }: TcpServe
   const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS }
   return createServer(options, (socket) => {
     socket.setTimeout(silentMsMax, () => socket.destroy())
-    // When the socket has been passed on, the TLS layer also gets the errors of the socket. Before
-    // that, only this handler gets them.
+    // Handles errors of the socket until it is passed on. After that, the TLS layer handles them.
     socket.on('error', () => socket.destroy())
     socket.once('data', (bytes) => {
       socket.setTimeout(0)

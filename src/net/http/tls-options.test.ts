@@ -16,7 +16,7 @@ const choice = {
   clientCaPem: authority.certificatePem,
 }
 
-/** Whether the server receives the certificate of a client with this key pair. */
+/** Whether the server gets the certificate of a client that has this key pair. */
 async function isSeen(
   { publicKey, privateKey }: KeyPairKeyObjectResult,
   version: SecureVersion,

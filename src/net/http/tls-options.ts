@@ -7,8 +7,8 @@ import type { Limits } from './limits.ts'
 
 export type TlsChoice = Certificate & {
   /**
-   * CAs of client certificates. A client without a valid certificate can still connect, and the
-   * handler decides how to treat it. If absent, no client certificate is requested.
+   * CAs of client certificates. Even a client without a valid certificate can connect; the handler
+   * decides what it may do. If absent, the server requests no client certificate.
    */
   readonly clientCaPem?: string | undefined
   /** Minimum version of TLS. */
@@ -25,8 +25,8 @@ export type TlsChoice = Certificate & {
 }
 
 /**
- * Signature algorithms that Go also supports. With its default list, OpenSSL would also accept
- * client keys on brainpool curves, for which some Node.js functions crash the process.
+ * Signature algorithms that Go also supports. OpenSSL's default list would accept client keys on
+ * brainpool curves, which crash the process in some Node.js functions.
  */
 const sigalgs = [
   'ecdsa_secp256r1_sha256',
@@ -62,8 +62,8 @@ const strongCiphers = [
 ].join(':')
 
 /**
- * Returns the options of a TLS context. Throws if the key and the certificate do not match. OpenSSL
- * would accept a file that is still empty, and then every handshake would fail.
+ * Returns the options of a TLS context. Throws if the key and the certificate do not match, or if a
+ * file is empty. OpenSSL would accept an empty file, and then every handshake would fail.
  */
 export function secureContext({
   certificatePem,

@@ -1,6 +1,6 @@
 /**
- * A request to upgrade its connection to another protocol. The response can also be an ordinary
- * one.
+ * A request to upgrade its connection to another protocol. The server either upgrades the
+ * connection or sends an ordinary response.
  */
 import type { Duplex } from 'node:stream'
 import type { ApiResponse } from '../../api/request.ts'
@@ -13,8 +13,8 @@ export class UpgradeExchange extends Http1Exchange {
   readonly #half: Half
 
   constructor(head: Head, half: Half) {
-    // The bytes that follow on the connection might not be HTTP, so the connection is closed after
-    // an ordinary response.
+    // After an ordinary response, close the connection: the client may have sent more bytes, which
+    // need not be HTTP.
     super(head, { ...half, isClosing: () => true })
     this.#half = half
   }

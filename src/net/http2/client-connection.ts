@@ -17,7 +17,10 @@ export interface ClientOwner {
   readonly onSettings: (streamsMax: number) => void
   /** Called when the peer has acknowledged a PING. */
   readonly onPong: () => void
-  /** Called when the peer has sent GOAWAY. Streams above `lastId` were not processed. */
+  /**
+   * Called when the peer has sent GOAWAY. The peer has not processed streams with IDs above
+   * `lastId`.
+   */
   readonly onGoaway: (code: number, lastId: number) => void
   /** Called when the connection is closed because the peer violated the protocol. */
   readonly onFault: (error: ConnectionError) => void
@@ -34,10 +37,10 @@ export type ClientConnectionOptions = Http2ConnectionOptions & {
 
 const FIRST_ID = 1
 /**
- * Delay before a PING is acknowledged. To estimate the bandwidth, grpc-go (used by etcd) sends a
- * PING with the first bytes that it reads after the previous PING was acknowledged. Without the
- * delay, every call would thus cost two more packets. The delay is safe, because peers that probe
- * for liveness wait for seconds.
+ * Delay before a PING is acknowledged. grpc-go (used by etcd) estimates the bandwidth with PINGs:
+ * after each acknowledgment, it sends another PING with the next data that it reads. Without the
+ * delay, every call would therefore cost two more packets. The delay is safe, because peers that
+ * use PING to detect dead connections wait for seconds.
  */
 const PONG_DELAY_MS = 200
 
@@ -50,7 +53,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   readonly #owner: ClientOwner
   readonly #streamWindow: number
   #nextId: number
-  /** Data of a PING that has not been acknowledged yet. */
+  /** The data of a received PING that was not acknowledged yet. */
   #pinged: Buffer | undefined
 
   constructor({
@@ -100,7 +103,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   /**
-   * Accepts no more requests, and closes the connection when all current requests have their
+   * Accepts no more requests. Closes the connection when all current requests have received their
    * responses.
    */
   close(): void {
@@ -142,8 +145,8 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   /**
-   * Ends the stream. The rest of the request is not sent, because the peer has already sent a
-   * complete response.
+   * The peer has sent a complete response, so the rest of the request is not needed. Ends the
+   * stream.
    */
   #endRemote(stream: ClientStream): void {
     if (stream.isClosed) return
@@ -152,7 +155,10 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#remove(stream, CODE.NO_ERROR)
   }
 
-  /** Frames on closed streams are ignored, because they most likely belong to canceled streams. */
+  /**
+   * Ignores frames on a closed stream, because the peer sent them before it learned that the stream
+   * was canceled. Fails for frames on a stream that was never opened.
+   */
   protected onIdleOrClosed(id: number): void {
     if (id >= this.#nextId || id % 2 === 0) throw protocolError('a frame on an idle stream')
   }
@@ -192,7 +198,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   onSent(): void {
-    // Nothing to do: the stream ends when the response ends.
+    // Nothing to do here. The stream ends when its response has arrived.
   }
 
   protected streamError(stream: ClientStream, code: Code): void {

@@ -13,8 +13,8 @@ export interface AnswerListener {
    */
   readonly onData: (chunk: Buffer) => void
   /**
-   * Whether the listener itself returns the receive window, by calling `returnWindow` when it is
-   * done with the data. By default, the window is returned after `onData`.
+   * Whether the listener calls `returnWindow` itself when it has processed data, to let the peer
+   * send more. By default, data counts as processed when `onData` returns.
    */
   readonly returnsWindow?: boolean
   readonly onTrailers: (fields: readonly HeaderField[]) => void
@@ -25,7 +25,7 @@ export interface AnswerListener {
   readonly onClose: (code: number) => void
 }
 
-/** Functions of the connection that a stream calls. */
+/** The functions of the connection that a stream needs. */
 export interface ClientStreamOwner {
   readonly send: Send
   readonly cancel: (stream: ClientStream, code: Code) => void
@@ -36,8 +36,8 @@ export interface ClientStreamOwner {
 export class ClientStream extends SendingStream {
   receiveWindow: number
   /**
-   * Number of response bytes that the stream may buffer. WINDOW_UPDATE is sent when half of them
-   * can be returned.
+   * Size of the receive window: how many unprocessed bytes of the response the stream accepts.
+   * WINDOW_UPDATE is sent when half of the window can be returned.
    */
   windowBytes: number
   returnedBytes = 0
@@ -46,7 +46,7 @@ export class ClientStream extends SendingStream {
   readonly #owner: ClientStreamOwner
   readonly #listener: AnswerListener
   readonly #isReturned: boolean
-  /** Data that arrived while the stream was paused. */
+  /** Data that has arrived since the stream was paused. */
   #held: GrowingBuffer | undefined
   #trailers: readonly HeaderField[] | undefined
   #isReportedAtResume = false
@@ -70,8 +70,8 @@ export class ClientStream extends SendingStream {
 
   cancel(code: Code): void {
     if (!this.isClosed) return this.#owner.cancel(this, code)
-    // If the peer ended the stream while it was paused, `onClose` would be called on resume. A
-    // canceled stream is not resumed, so call `onClose` here.
+    // The peer ended the stream while it was paused, so `onClose` is still to be called. A canceled
+    // stream is never resumed, so call `onClose` now.
     if (!this.#isReportedAtResume) return
     this.#isReportedAtResume = false
     this.#held = undefined
@@ -88,7 +88,7 @@ export class ClientStream extends SendingStream {
     const held = this.#held?.take()
     this.#held = undefined
     if (held !== undefined && held.length > 0) this.receive(held)
-    // The listener may have paused the stream again.
+    // Stop if the listener paused the stream again when it received the data.
     if (this.#held !== undefined) return
     if (this.#trailers !== undefined) this.#listener.onTrailers(this.#trailers)
     this.#trailers = undefined
@@ -110,8 +110,8 @@ export class ClientStream extends SendingStream {
   }
 
   /**
-   * Increases the peer's window by the number of bytes that the listener no longer needs. Only
-   * listeners with `returnsWindow` may call this method.
+   * Lets the peer send this number of bytes more, because the listener has processed as many. Call
+   * this only with `returnsWindow`.
    */
   returnWindow(bytes: number): void {
     if (!this.isClosed) this.#owner.returnWindow(this, bytes)

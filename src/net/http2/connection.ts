@@ -1,7 +1,7 @@
 /**
- * Code that the client side and the server side of an HTTP/2 connection share (RFC 9113): receiving
- * frames, assembling and decoding field blocks, flow control, SETTINGS and PING. The subclasses
- * handle streams and interpret their headers.
+ * The common part of the client side and the server side of an HTTP/2 connection (RFC 9113). This
+ * class receives frames, assembles and decodes field blocks, and handles flow control, SETTINGS and
+ * PING. Its subclasses handle streams and the meaning of headers.
  */
 import type { Duplex } from 'node:stream'
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
@@ -37,18 +37,19 @@ const CONTINUATIONS_MAX = 256
  */
 const SETTINGS_MAX = 32
 /**
- * DATA frames with fewer bytes than this are mostly overhead, and a smaller window increment forces
- * its receiver to send such frames. Both count as control frames, which cost their sender almost
- * nothing (CVE-2019-9511, CVE-2019-9518). Well-behaved peers rarely send them.
+ * DATA frames with fewer bytes than this are mostly overhead. A smaller window increment makes the
+ * other side send such frames. A well-behaved peer rarely does either, and an attacker pays almost
+ * nothing for it (CVE-2019-9511, CVE-2019-9518). Both therefore count towards the limit for control
+ * frames.
  */
 const TINY_BYTES = 32
-/** Time for the peer to read GOAWAY after a connection error. */
+/** How long the peer has to read GOAWAY after a connection error. */
 const ERROR_LINGER_MS = 1000
 /**
- * How long the peer must be silent after the last write before the socket is closed. If the socket
- * closed while the peer still sends frames, such as WINDOW_UPDATE for data that it reads, the
- * connection would be reset and data in flight would be lost. A peer that is silent for this long
- * has received everything.
+ * After the last write, the socket is closed when the peer has been silent for this long. If the
+ * socket closed while the peer still sends, for example WINDOW_UPDATE frames, TCP would reset the
+ * connection and the peer would lose data. A peer that is silent for this long has received
+ * everything.
  */
 const LINGER_MS = 2000
 
@@ -57,17 +58,16 @@ export type Http2ConnectionOptions = Omit<SenderOptions, 'owner' | 'hasTable'> &
   /** Memory budget for large headers, shared by all connections. */
   readonly headerMemory: HeaderMemory
   /**
-   * Registers the function that receives the data of the socket. The memory of a chunk is reused
-   * after the call, so the function must copy data that it stores. If absent, the `data` events of
-   * the socket are used.
+   * Registers a function that receives the data of the socket. The memory of a chunk is reused
+   * after each call, so the function must copy what it keeps. If absent, `data` events are used.
    */
   readonly readTo?: ((onChunk: (chunk: Buffer) => void) => void) | undefined
 }
 
 type Side = {
   /**
-   * Whether this is the server's side. The peer is then a client and sends the connection preface
-   * first.
+   * Whether this side is the server. The peer is then a client, which begins with the connection
+   * preface.
    */
   readonly isServer: boolean
   readonly settings: readonly (readonly [id: number, value: number])[]
@@ -78,7 +78,7 @@ type Side = {
   readonly window: number
 }
 
-/** A field block whose CONTINUATION frames have not all arrived. */
+/** A header block that is incomplete until all of its CONTINUATION frames have arrived. */
 type OpenBlock = {
   readonly stream: number
   readonly isEnd: boolean
@@ -90,7 +90,10 @@ type OpenBlock = {
 }
 
 export type FieldBlock = {
-  /** The fields, valid only during the call. Incomplete if they exceed the limits. */
+  /**
+   * The decoded headers. They are valid only during the call, and incomplete if they exceed the
+   * limits.
+   */
   readonly fields: readonly HeaderField[]
   /**
    * Size of the fields as defined for SETTINGS_MAX_HEADER_LIST_SIZE, or -1 if it exceeds the limit.
@@ -98,7 +101,7 @@ export type FieldBlock = {
   readonly bytes: number
 }
 
-/** A stream that both sends and receives. */
+/** A stream with a receiving and a sending half. */
 export interface ReceivingStream extends SendingStream {
   receiveWindow: number
   returnedBytes: number
@@ -136,8 +139,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> implements
     this.limits = limits
     this.headerMemory = headerMemory
     this.#decoder = new HpackDecoder(headerMemory)
-    // Only a server uses a dynamic table. The request headers that a client sends contain secrets,
-    // which must not be stored in the HPACK tables of peers.
+    // As a client, never use a dynamic table: request headers contain secrets, which the peer would
+    // keep in its HPACK table.
     this.sender = new Sender({
       ...shared,
       socket,
@@ -167,7 +170,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> implements
     return this.sender.writes
   }
 
-  /** Time at which the current field block began, or undefined if no block is incomplete. */
+  /** When the current header block began. Undefined while no block is incomplete. */
   get fieldBlockSinceMs(): number | undefined {
     return this.#openBlock?.sinceMs
   }
@@ -185,20 +188,22 @@ export abstract class Http2Connection<Stream extends ReceivingStream> implements
   /** Highest ID among the streams that the peer has opened. */
   protected abstract readonly lastId: number
   protected abstract onFields(id: number, isEnd: boolean, block: FieldBlock): void
-  /** Called for DATA on a stream that the peer has not ended. */
+  /** Called for a DATA frame, unless the peer has already ended the stream. */
   protected abstract onBody(stream: Stream, chunk: Buffer, isEnd: boolean): void
-  /** Called for a frame on an idle or closed stream. */
+  /** Called for a frame on a stream that was never opened or is closed. */
   protected abstract onIdleOrClosed(id: number, type: number): void
   protected abstract onReset(stream: Stream, code: number): void
   protected abstract onGoaway(code: number, lastId: number): void
-  /** Called when END_STREAM was sent on a stream. */
+  /** Called when this side has sent END_STREAM on a stream. */
   abstract onSent(id: number): void
   /** Handles a stream error (RFC 9113, 5.4.2) by sending RST_STREAM with this code. */
   protected abstract streamError(stream: Stream, code: Code): void
   /** Called when the connection is closed because the peer violated the protocol. */
   protected abstract onFault(error: ConnectionError): void
 
-  /** Counts a frame that costs the peer almost nothing. */
+  /**
+   * Counts a frame that costs the peer almost nothing, so that the subclass can limit such frames.
+   */
   protected countControl(_what: string): void {}
   protected onSettings(): void {}
   protected onPong(): void {}
@@ -209,8 +214,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> implements
   protected onRead(): void {}
 
   /**
-   * Returns receive window to the peer. WINDOW_UPDATE is sent only when half of the window can be
-   * returned.
+   * Lets the peer send more bytes, by WINDOW_UPDATE. It is sent only when half of the window can be
+   * returned, to save frames.
    */
   protected updateWindow(stream: Stream, bytes: number, window: number): void {
     if (stream.isRemoteEnded || stream.isClosed) return
@@ -430,8 +435,9 @@ export abstract class Http2Connection<Stream extends ReceivingStream> implements
   }
 
   /**
-   * Adjusts the send windows of all streams. Called once for each SETTINGS frame, even if the frame
-   * contains the setting several times, because each call visits all streams.
+   * Adds the difference to the send windows of all streams. A SETTINGS frame can contain the
+   * setting several times, but this method is called only once per frame, because it visits all
+   * streams.
    */
   #resizeWindows(window: number): void {
     const more = window - this.initialSendWindow
@@ -459,7 +465,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> implements
     this.onGoaway(readUint32(bytes, start + 4), readUint32(bytes, start) & STREAM_ID_MAX)
   }
 
-  /** Handles PRIORITY, which is deprecated (RFC 9113, 5.3), and frames of unknown types. */
+  /** Handles PRIORITY, which is deprecated (RFC 9113, 5.3). Ignores frames of unknown types. */
   #onOther(frame: Frame): void {
     this.countControl('PRIORITY and unknown')
     if (frame.type !== FRAME.PRIORITY) return
@@ -484,7 +490,7 @@ const PRIORITY_BYTES = 5
 const dependsOnItself = ({ bytes, stream }: Frame, at: number): boolean =>
   (readUint32(bytes, at) & STREAM_ID_MAX) === stream
 
-/** Returns the bounds of the payload without its padding. */
+/** Returns the position of the payload in the frame, without padding. */
 function unpadded(frame: Frame): { start: number; end: number } {
   const { bytes, start, end } = frame
   if (!hasFlag(frame, FLAG.PADDED)) return { start, end }

@@ -1,6 +1,6 @@
 /**
- * A header field, and whether HTTP allows it. The field is checked when it is created, because
- * fields of HPACK's dynamic table recur with every request.
+ * A header field, and whether it is valid in HTTP. The field is validated only when it is created,
+ * because the same fields of HPACK's dynamic table are used by many requests.
  */
 import { SPACE } from '../../lib/bytes/ascii.ts'
 
@@ -24,7 +24,7 @@ export function createField(name: string, value: string): HeaderField {
   return { name, value, isValid: isName(name) && isValue(value), size }
 }
 
-/** For each ASCII code, whether the character is allowed in a name. */
+/** For each ASCII code, whether a header name may contain the character. */
 const nameLetters: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
   "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".includes(String.fromCharCode(code)),
 )

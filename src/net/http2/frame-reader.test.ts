@@ -47,7 +47,8 @@ test('DATA that arrives in pieces is delivered in pieces, with END_STREAM on the
       `pieces of ${size}`,
     )
     assert.deepEqual(ends, [1, 5])
-    // Padded DATA is never split, because the padding can be located only in the whole frame.
+    // Padded DATA arrives as one piece, because only a complete frame shows where its padding
+    // begins.
     assert.equal(reported.get(3)?.length, 1)
   }
 })

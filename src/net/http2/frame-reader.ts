@@ -1,7 +1,7 @@
 /**
- * Splits the data of a socket into frames. A frame that arrives in pieces is assembled; other
- * frames are read without copying. DATA is an exception: its pieces are passed on as they arrive. A
- * DATA frame of 16 KB never fits into one TLS record, so assembling would copy every frame of a
+ * Splits the data of a socket into frames. Most frames are read without copying. A frame that
+ * arrives in several chunks is assembled, except for DATA: its pieces are passed on as they arrive.
+ * A DATA frame of 16 KB never fits into one TLS record, so assembling would copy every frame of a
  * long body.
  */
 import { assert } from '../../lib/errors.ts'
@@ -28,7 +28,9 @@ export type Frame = {
   bytes: Buffer
   start: number
   end: number
-  /** Whether this is a piece of a DATA frame. Only the last piece may carry END_STREAM. */
+  /**
+   * Whether this is only a part of a DATA frame. Of these parts, only the last may have END_STREAM.
+   */
   isPiece: boolean
 }
 
@@ -72,8 +74,8 @@ export class FrameReader {
   }
 
   /**
-   * Reads a chunk. Throws a ConnectionError for invalid frames, and passes on errors of `onFrame`.
-   * The reader does not retain the chunk, but `onFrame` may.
+   * Reads a chunk. Throws a ConnectionError if a frame is invalid, and throws the errors of
+   * `onFrame`. The reader itself does not keep the chunk, but `onFrame` may keep parts of it.
    */
   read(chunk: Buffer): void {
     let at = this.#prefaceBytes < preface.length ? this.#readPreface(chunk) : 0
@@ -81,7 +83,7 @@ export class FrameReader {
       if (this.#data.left > 0) at = this.#readPiece(chunk, at)
       else at = this.#begunBytes > 0 ? this.#continueFrame(chunk, at) : this.#readFrame(chunk, at)
     }
-    // Remove the reference to the chunk, so that an idle connection does not keep it in memory.
+    // Release the chunk, so that an idle connection does not keep it in memory.
     this.#frame.bytes = none
   }
 
@@ -95,7 +97,7 @@ export class FrameReader {
     return bytes
   }
 
-  /** Reads a frame, and returns the position of the next one. */
+  /** Reads a frame, and returns the position at which the next frame begins. */
   #readFrame(chunk: Buffer, at: number): number {
     const has = chunk.length - at
     const wanted =
@@ -173,9 +175,9 @@ const isPlainData = (chunk: Buffer, at: number): boolean =>
   byte(chunk, at + 3) === FRAME.DATA && (byte(chunk, at + 4) & FLAG.PADDED) === 0
 
 /**
- * Allocates memory outside Node's buffer pool. Each TLSSocket retains a few bytes of the pool for
- * ALPN, and these keep a whole slab of 64 KB in memory. If frames used the pool, they would fill
- * slabs so fast that each connection would retain its own slab.
+ * Allocates memory outside of Node's buffer pool. The pool consists of slabs of 64 KB. Each
+ * TLSSocket keeps a few bytes for ALPN in the pool, and with them a whole slab. If frames were also
+ * in the pool, each connection would keep a slab of its own.
  */
 const memoryFor = (bytes: number): Buffer => Buffer.allocUnsafeSlow(bytes)
 

@@ -1,12 +1,12 @@
 /**
- * Memory for headers, shared by all connections: a buffer for decoding Huffman codes, and a budget
- * for requests with large headers. The budget limits how much data unauthenticated clients can send
- * over all connections together.
+ * Memory for headers that all connections share: a buffer for decoding Huffman codes, and a budget
+ * for requests with large headers. The budget limits how much header data clients can send before
+ * they are authenticated.
  */
 
 /**
- * Requests with smaller headers are not counted. Usual headers have one or two KB, or eight KB with
- * a long token.
+ * Requests whose headers are smaller than this do not use the budget. Usual headers have one or two
+ * KB, or eight KB with a long token.
  */
 export const LARGE_HEADER_BYTES: number = 16 * 1024
 /**

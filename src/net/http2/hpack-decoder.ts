@@ -19,8 +19,8 @@ const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) =>
  */
 const TABLE_BYTES_MAX = 4096
 /**
- * Maximum ratio between the length of a string and the length of its Huffman code. The shortest
- * symbols have 5 bits.
+ * How many times longer a decoded string can be than its Huffman code. The shortest codes have 5
+ * bits for a character of 8 bits.
  */
 const EXPANSION_MAX = 8 / 5
 /** Maximum number of bytes in an encoded integer. */

@@ -9,8 +9,9 @@ import { staticTable } from './static-table.ts'
 type Value = string | readonly string[]
 
 /**
- * A cached header name. `prefix` is the encoded name. `bytes` is the encoded field; it is set when
- * the same value occurs twice in a row. `misses` counts how many times in a row the value changed.
+ * The cached encoding of a header. `prefix` is the encoded name. `bytes` is the whole encoded
+ * field; it is set when the same value occurs twice in a row. `misses` counts how many times in a
+ * row the value changed.
  */
 type CachedField = {
   readonly number: number
@@ -38,8 +39,8 @@ const INTEGER_BYTES_MAX = 6
 const PER_FIELD_BYTES_MAX = 2 * INTEGER_BYTES_MAX
 
 /**
- * The byte that sets the size of the dynamic table to 0. If it is sent, it must be at the start of
- * the first block of a connection.
+ * This byte sets the size of the dynamic table to 0. It may be sent only at the start of the first
+ * header block of a connection.
  */
 const EMPTY_TABLE = 0x20
 
@@ -59,7 +60,10 @@ export class HpackEncoder {
   #writer: object | undefined
   #table: FieldTable | undefined
 
-  /** Buffer with the current block, which ends at `length`. Valid until the next `begin`. */
+  /**
+   * The buffer that contains the current block, up to `length`. The next call of `begin` overwrites
+   * it.
+   */
   get block(): Buffer {
     return this.#block
   }
@@ -68,15 +72,15 @@ export class HpackEncoder {
     return this.#length
   }
 
-  /** The connection that has begun the block. */
+  /** The connection for which the current block is encoded. */
   get writer(): object | undefined {
     return this.#writer
   }
 
   /**
-   * Begins a block. `writer` is the connection that sends the block. The encoder is shared, so no
-   * other connection may begin a block before this one is sent. `table` is the dynamic table of the
-   * connection. If it is undefined, the first block announces a table of size 0.
+   * Begins a block. `writer` is the connection that sends the block. All connections share the
+   * encoder, so this block must be sent before another one begins. `table` is the dynamic table of
+   * the connection. If it is undefined, the first block announces a table of size 0.
    */
   begin(isFirst: boolean, writer?: object, table?: FieldTable): void {
     this.#writer = writer
@@ -113,7 +117,8 @@ export class HpackEncoder {
       return this.#text(value)
     }
     known.misses = 0
-    // A value is cached only when it occurs twice in a row, because some values never repeat.
+    // Cache the value only now, when it occurs for the second time in a row. Some values never
+    // occur again.
     const isKept = value.length <= KNOWN_VALUE_BYTES_MAX
     if (isKept && this.#table?.add(known.number, value, name.length + value.length) === true) {
       return this.#added(name, value)
@@ -142,11 +147,11 @@ export class HpackEncoder {
     this.#block[at] = 0x80 | (this.#block[at] ?? 0)
   }
 
-  /** Writes a field that the peer adds to its table. */
+  /** Writes a field in the form that makes the peer add it to its table. */
   #added(name: string, value: string): void {
     const number = nameNumbers.get(name) ?? 0
     this.#reserve(1)
-    // The indexes of all names in the static table fit into six bits.
+    // The names of the static table have indexes that fit into six bits.
     this.#block[this.#length++] = 0x40 | number
     if (number === 0) this.#text(name)
     this.#text(value)
@@ -173,8 +178,8 @@ export class HpackEncoder {
 }
 
 /**
- * Default of SETTINGS_HEADER_TABLE_SIZE. If a peer announces a smaller table, none is used. If it
- * announces a larger one, only this much is used.
+ * Maximum size of the dynamic table, which is the default of SETTINGS_HEADER_TABLE_SIZE. If a peer
+ * announces a smaller size, no table is used.
  */
 export const TABLE_BYTES = 4096
 /** Overhead of an entry in addition to its text (RFC 7541, 4.1). */
@@ -188,25 +193,25 @@ const VALUES_MAX = 4
 type TableEntry = { readonly value: string; readonly place: number }
 
 /**
- * A copy of the dynamic table of the peer, which contains fields that this side has sent (RFC 7541,
- * 2.3.2). A field in the table is sent as one byte. Fields are added until the table is full, and
- * are never evicted, because the repeated fields stay the same for the whole connection.
+ * The dynamic table of a connection, which both sides build from the fields that this side has sent
+ * (RFC 7541, 2.3.2). A field in the table is sent as one byte. Fields are added until the table is
+ * full. They are never evicted, because the same fields repeat as long as the connection exists.
  */
 export class FieldTable {
-  /** For each name, its entries in the table. The index is the number of the name. */
+  /** The entries of the table, by the number of their name. */
   readonly #entries: (TableEntry[] | undefined)[] = []
   #count = 0
   #leftBytes = TABLE_BYTES
   /**
-   * Number of entries and free bytes after the last block that was sent. This is the state of the
-   * peer's table.
+   * Number of entries and free bytes in the peer's table: the state after the last block that was
+   * sent.
    */
   #sentCount = 0
   #sentLeftBytes = TABLE_BYTES
 
   /**
-   * Begins a block. If the previous block was not sent, because its stream has ended, the entries
-   * that it added are removed.
+   * Begins a block. If the stream of the previous block ended before the block was sent, the
+   * entries that it added are removed.
    */
   begin(): void {
     if (this.#count === this.#sentCount) return

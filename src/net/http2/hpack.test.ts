@@ -76,7 +76,7 @@ describe('the decoder decodes the examples of RFC 7541, appendix C', () => {
 test('when the dynamic table becomes smaller, entries that no longer fit are evicted', () => {
   const decoder = new HpackDecoder(new HeaderMemory())
   decode(decoder, '4001610162')
-  // The new table size of 34 bytes has room for one of these entries.
+  // Reduces the size of the table to 34 bytes, which is enough for only one of these entries.
   decode(decoder, '3f03 4001630164')
   assert.deepEqual(decode(decoder, 'be'), ['c: d'])
   assert.throws(() => decode(decoder, 'bf'), /an entry that is not in the table/)
@@ -115,9 +115,8 @@ test('a header block that exceeds the limit is decoded to its end, but its remai
 })
 
 test('decoding arbitrary bytes as Huffman codes never writes out of bounds', () => {
-  // The clients in the integration tests use the encoders of Go and nghttp2, so the codes of all
-  // common characters are tested there. This test only checks that no input causes writes out of
-  // bounds.
+  // Only checks that no input causes writes out of bounds. Integration tests check the codes of all
+  // common characters, with clients that use the encoders of Go and nghttp2.
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const into = Buffer.alloc(Math.ceil((bytes.length * 8) / 5))

@@ -1,8 +1,9 @@
 /**
  * Decodes the Huffman codes of header strings (RFC 7541, appendix B). There is no encoder, because
- * the strings that this code sends are short, and sending plain text is cheaper. The code is
- * canonical, so the lengths of all 256 symbols define it. Decoding handles whole bytes: one table
- * of 256 entries for the first eight bits, and further tables for the rare symbols that are longer.
+ * this server sends short strings, for which plain text is cheaper. Huffman codes of this kind
+ * (canonical ones) are determined by the lengths of the codes of all 256 symbols. Decoding handles
+ * whole bytes: one table of 256 entries for the first eight bits, and further tables for the rare
+ * symbols with longer codes.
  */
 
 // biome-ignore format: a table of numbers
@@ -20,9 +21,9 @@ const lengths = [
 const PADDING_BITS_MAX = 7
 
 /**
- * Bit that marks an entry as a reference to another table. Each table has an entry for each value
- * of the next byte. The entry is `symbol << 8 | used bits of the byte`, or `TABLE | number of the
- * next table`, or -1 if no symbol has this code.
+ * The bit that marks an entry as a reference to another table. A table has an entry for each value
+ * of the next byte: `symbol << 8 | number of bits used`, or `TABLE | number of the next table`, or
+ * -1 if no code begins like this.
  */
 const TABLE = 1 << 30
 /**
@@ -74,8 +75,8 @@ export function decodeHuffman(
   const tables = (builtTables ??= buildTables())
   let bits = 0
   /**
-   * `held` is the number of bits that are read but not decoded. `open` is the number of bits after
-   * the last complete symbol.
+   * `held` is the number of bits that were read but not decoded yet. `open` is the number of bits
+   * after the last decoded symbol.
    */
   let held = 0
   let open = 0
@@ -99,8 +100,8 @@ export function decodeHuffman(
       into[written++] = found >>> 8
     }
   }
-  // The remaining bits contain short symbols and padding. All padding bits are 1. Each code that is
-  // short enough to fit into the padding contains a 0, so padding is never decoded as a symbol.
+  // The remaining bits are short symbols, followed by padding of 1 bits. Padding cannot be mistaken
+  // for a symbol, because each code that is short enough contains a 0.
   while (held > 0) {
     const found = tables[table + (((bits << (8 - held)) | (0xff >>> held)) & 0xff)] ?? -1
     if (found === -1 || (found & TABLE) !== 0 || (found & 0xff) > held) break

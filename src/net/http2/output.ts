@@ -1,7 +1,7 @@
 /**
  * The output buffer of a connection. All frames of one tick of the event loop are collected in a
  * block of memory and sent in one write, because a TLS write costs more than producing most
- * responses. Bytes are copied once, into the block, so the caller can reuse its memory.
+ * responses. The bytes are copied into the block, so the caller can reuse its memory.
  */
 import type { Duplex } from 'node:stream'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
@@ -9,7 +9,7 @@ import { FRAME_HEAD_BYTES, type FrameHead } from './protocol.ts'
 import type { Turn } from './turn.ts'
 
 /**
- * No more DATA is added while this many bytes wait for the socket. Four blocks are enough to keep
+ * While this many bytes wait for the socket, no more DATA is added. Four blocks are enough to keep
  * any network busy between two ticks.
  */
 const FULL_BYTES = 4 * BLOCK_BYTES
@@ -23,13 +23,13 @@ const SCARCE_FULL_BYTES = BLOCK_BYTES / 2
  * the socket, nothing is read from the socket until fewer bytes wait.
  */
 const READ_NO_MORE_BYTES = 4 * FULL_BYTES
-/** A DATA frame is not begun in a block with less room than this. */
+/** A DATA frame begins in a new block if the current block has less room than this. */
 const SCRAP_BYTES = 512
 
 type Block = {
   readonly bytes: Buffer
   filled: number
-  /** Number of bytes of `filled` that were passed to the socket. */
+  /** Number of bytes that were passed to the socket. It is at most `filled`. */
   handed: number
 }
 
@@ -58,12 +58,12 @@ export class Output {
    */
   #writing: Block | undefined
   #isAbandoned = false
-  /** Whether some bytes of earlier ticks have not been passed to the socket yet. */
+  /** Whether bytes of earlier ticks still wait to be passed to the socket. */
   #isDue = false
   #isAwaited = false
   /**
-   * Whether this output waits for a later tick, because the writes of this tick have used up the
-   * budget.
+   * Whether this output continues in a later tick, because the budget for long writes in this tick
+   * is used up.
    */
   #isLate = false
   #isEnding = false
@@ -90,7 +90,7 @@ export class Output {
     return room >= SCRAP_BYTES ? room : BLOCK_BYTES - FRAME_HEAD_BYTES
   }
 
-  /** The memory for the payload of the frame that was begun last. */
+  /** The buffer that contains the last frame. The caller writes the payload to it. */
   get memory(): Buffer {
     return this.#block.bytes
   }
@@ -105,8 +105,8 @@ export class Output {
   }
 
   /**
-   * Begins a frame. The caller must immediately write its payload to `memory`, starting at the
-   * returned position.
+   * Begins a frame, and returns the position of its payload in `memory`. The caller must write the
+   * payload before it calls another method.
    */
   frame(head: FrameHead): number {
     const bytes = FRAME_HEAD_BYTES + head.length
@@ -120,7 +120,7 @@ export class Output {
     return at + FRAME_HEAD_BYTES
   }
 
-  /** Schedules `endTurn` for the end of this tick. */
+  /** Makes `turn` call `endTurn` at the end of this tick. */
   wake(): void {
     if (this.#isAwaited) return
     this.#isAwaited = true
@@ -162,7 +162,7 @@ export class Output {
   }
 
   #next(): void {
-    // After `abandon`, add bytes to a new block that is never sent.
+    // The connection is closed. Use a new block, which is never sent.
     if (this.#isAbandoned) {
       this.#block = { bytes: Buffer.allocUnsafeSlow(BLOCK_BYTES), filled: 0, handed: 0 }
       return
@@ -197,7 +197,7 @@ export class Output {
     this.bytes -= bytes
     if (this.#isAbandoned) return
     this.writes++
-    // This connection no longer uses the block, so another connection can use it.
+    // Return the block, so that another connection can use it.
     if (block.handed === block.filled) {
       if (block === this.#block) this.#block = noBlock
       this.#options.blocks.give(block.bytes)

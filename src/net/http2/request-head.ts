@@ -1,6 +1,6 @@
 /**
- * Reads a request's method, target and headers from its fields, and detects malformed requests (RFC
- * 9113, 8).
+ * Reads the method, target and headers of a request from its header fields. Rejects malformed
+ * requests (RFC 9113, section 8).
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { COLON } from '../../lib/bytes/ascii.ts'
@@ -8,7 +8,7 @@ import type { HeaderField } from './field.ts'
 
 export type RequestHead = {
   readonly method: string
-  /** The path and the query, as they were sent. */
+  /** The path and the query, exactly as the client sent them. */
   readonly target: string
   /** The headers. They are frozen, because requests with the same headers share them. */
   readonly headers: IncomingHttpHeaders
@@ -76,8 +76,7 @@ export class HeadReader {
   #lastAuthority = ''
 
   /**
-   * `isKeptApart` reports whether repeated headers with this name stay separate instead of being
-   * joined.
+   * If a header is repeated, its values are joined, unless `isKeptApart` returns true for its name.
    */
   constructor(isKeptApart: (name: string) => boolean) {
     this.#isKeptApart = isKeptApart
@@ -102,8 +101,8 @@ export class HeadReader {
       return undefined
     const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields.slice(at), bytes)
     if (known === undefined) return undefined
-    // Host and :authority must agree (RFC 9113, 8.3.1). Otherwise code that reads Host and code
-    // that reads :authority would work with different server names.
+    // Host and :authority must be equal (RFC 9113, 8.3.1). Some code reads only one of them, and
+    // would otherwise use another server name than the rest.
     if (known.host !== '' && authority !== '' && known.host !== authority.toLowerCase())
       return undefined
     return { method, target, headers: known.headers, contentLength: known.contentLength }
@@ -130,8 +129,8 @@ export class HeadReader {
   }
 
   /**
-   * Checks an authority and caches it, because a client sends the same authority with every
-   * request.
+   * Checks an authority. The last valid one is cached, because a client sends the same authority
+   * with each request.
    */
   #isAuthority(authority: string): boolean {
     if (authority === this.#lastAuthority) return true

@@ -1,6 +1,7 @@
 /**
- * Sends the frames of a connection: headers, bodies and control frames. Bodies are limited by the
- * peer's windows and the socket. Streams that have to wait take turns.
+ * Sends the frames of a connection: headers, bodies and control frames. Bodies are sent only as
+ * fast as the peer's flow control windows and the socket allow. If several streams have data, they
+ * take turns.
  */
 import type { Duplex } from 'node:stream'
 import type { Blocks } from '../../lib/bytes/blocks.ts'
@@ -23,7 +24,7 @@ import {
 import type { SendingStream } from './sending-stream.ts'
 import type { Turn } from './turn.ts'
 
-/** Number of bytes that a stream can send before it is the next stream's turn. */
+/** After this number of bytes, a stream waits until all other waiting streams have had a turn. */
 const SHARE_BYTES = 64 * 1024
 
 export type SenderOptions = {
@@ -32,7 +33,7 @@ export type SenderOptions = {
   readonly encoder: HpackEncoder
   readonly blocks: Blocks
   readonly turn: Turn
-  /** Whether fields that are sent repeatedly are added to the peer's table. */
+  /** Whether this side uses the peer's dynamic HPACK table for fields that it sends repeatedly. */
   readonly hasTable: boolean
   readonly owner: SenderOwner
 }
@@ -52,8 +53,8 @@ export class Sender {
   #window = DEFAULT_WINDOW
   #table: FieldTable | undefined
   /**
-   * Whether no field block has been sent since the connection began, or since the peer made its
-   * table smaller.
+   * Whether the next header block is the first one of the connection, or the first one since the
+   * peer reduced its table.
    */
   #isFirstHead = true
 
@@ -84,8 +85,8 @@ export class Sender {
   }
 
   /**
-   * Begins a field block. The caller must write the fields to the returned encoder and then call
-   * `sendHead`, with nothing in between.
+   * Begins a header block. The caller must write the fields to the returned encoder and then call
+   * `sendHead`. It must not call other methods in between, because connections share the encoder.
    */
   beginHead(): HpackEncoder {
     this.#encoder.begin(this.#isFirstHead, this, this.#table)
@@ -128,8 +129,7 @@ export class Sender {
   }
 
   /**
-   * Queues a stream that has data and an open window, so that it continues when it is its turn
-   * again.
+   * Queues a stream for its next turn if it has data to send and its flow control window is open.
    */
   enqueue(stream: SendingStream): void {
     if (stream.isQueued || stream.leftBytes === 0 || stream.sendWindow <= 0) return
@@ -206,8 +206,8 @@ export class Sender {
 
   /**
    * Whether too many control frames, such as acknowledgments of PING and SETTINGS, wait to be sent.
-   * The socket must not be read then. The sender resumes the socket when the peer has received some
-   * of the frames.
+   * If so, the socket must not be read. The sender resumes it when the peer has received some of
+   * the frames.
    */
   get isTooFullToRead(): boolean {
     return this.#output.isTooFullToRead
@@ -230,8 +230,8 @@ export class Sender {
   }
 
   /**
-   * Sends data until all of it or `share` bytes are sent, or until the peer's windows or the socket
-   * accept no more.
+   * Sends at most `share` bytes of the stream's data. Stops earlier if a flow control window or the
+   * output is full.
    */
   #sendShare(stream: SendingStream, share: number): void {
     let isEnded = false

@@ -10,8 +10,8 @@ test('data that a slow client has not received is not copied', () => {
     false,
   )
   assert.equal(stream.leftBytes, 256 * 1024)
-  // Responses share this memory, so that the test can change it and check whether the data sent
-  // later has changed.
+  // The memory of the responses. The test changes it after a write, to check that unsent data is
+  // not changed with it.
   shared[0]?.fill(1, 0, 10)
   const sent = Buffer.alloc(10)
   stream.copy(sent, 0, 10)

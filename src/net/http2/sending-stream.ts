@@ -1,6 +1,6 @@
 /**
- * The sending half of a stream. It has no buffer: data is copied from the caller's memory to the
- * output as far as the peer's windows allow.
+ * The sending half of a stream. It does not buffer data: as far as the peer's flow control windows
+ * allow, data is copied directly from the caller's memory to the output.
  */
 
 /** Makes the connection send as much of the stream's data as possible now, and the rest later. */
@@ -58,8 +58,7 @@ export class SendingStream {
   }
 
   /**
-   * Copies the next bytes to send. This method and the following ones must be called only by the
-   * connection.
+   * Copies the next bytes to send. Only the connection may call this method and the following ones.
    */
   copy(into: Buffer, start: number, end: number): void {
     for (let at = start; at < end; ) {

@@ -1,7 +1,7 @@
 /**
- * The server side of an HTTP/2 connection: each stream carries a request and its response. A
- * protocol violation ends the stream or the connection. Some frames are valid but harmful in large
- * numbers; the owner decides how many of them are allowed.
+ * The server side of an HTTP/2 connection, on which each stream carries a request and its response.
+ * If the client violates the protocol, the stream or the connection ends. Some valid frames are
+ * harmful in large numbers. The owner of the connection limits their number.
  */
 import {
   Http2Connection,
@@ -35,8 +35,8 @@ export interface ConnectionOwner {
   /** Called for each new request. The owner must set `onClose` of the stream. */
   readonly onRequest: (stream: ServerStream) => void
   /**
-   * Called for each stream that is reset (`mayReset`) and for each frame that costs its sender
-   * almost nothing (`mayControl`). They return false if there were too many.
+   * Called when a stream is reset (`mayReset`), or when a frame arrives that costs the client
+   * almost nothing (`mayControl`). If the client exceeds its limit, they return false.
    */
   readonly mayReset: () => boolean
   readonly mayControl: () => boolean
@@ -59,8 +59,9 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   readonly #owner: ConnectionOwner
   readonly #heads: HeadReader
   /**
-   * Streams that began in the current chunk. The owner is notified of them only after the whole
-   * chunk has been read, because by then some are already reset, and most bodies are complete.
+   * The streams that the current chunk has opened. The owner receives them when the whole chunk has
+   * been read. By then, most of their bodies are complete, and streams that the client reset at
+   * once are dropped.
    */
   #begun: ServerStream[] = []
   readonly #dropped = new Set<number>()
@@ -179,7 +180,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   protected onGoaway(): void {
-    // Nothing to do: the client closes the connection when it has received its responses.
+    // Nothing to do here. The client closes the connection when all of its responses have arrived.
   }
 
   protected onFault(error: ConnectionError): void {
@@ -197,7 +198,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   /**
-   * A stream error counts like a reset by the client, because it costs the client as little
+   * A stream error counts as a reset by the client, because it also costs the client almost nothing
    * (CVE-2025-8671).
    */
   protected streamError(stream: ServerStream, code: Code): void {

@@ -1,4 +1,7 @@
-/** A request on a connection, and its response. The body is buffered until it is read. */
+/**
+ * A request on an HTTP/2 connection, and its response. The body of the request is buffered until it
+ * is read.
+ */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
@@ -10,34 +13,34 @@ import { SendingStream } from './sending-stream.ts'
 /** Receives a body. */
 export type BodyListener = {
   /**
-   * Called with body data. If it returns a promise, the client's window is not increased for these
-   * bytes until the promise resolves. The promise must not reject.
+   * Called with a part of the body. If it returns a promise, the client may send the same number of
+   * bytes again only when the promise resolves. The promise must not reject.
    */
   readonly onData: (chunk: Buffer) => MaybePromise<void>
   /** Called when the body is complete. */
   readonly onEnd: () => void
-  /** Called when the rest of the body is not going to arrive. */
+  /** Called when the stream ends before the body is complete. */
   readonly onClose: () => void
 }
 
 /**
- * Number of unread body bytes for which no memory is reserved. Most bodies are shorter and arrive
+ * Unread bodies up to this size do not use the memory budget. Most bodies are shorter and arrive
  * together with their headers.
  */
 const UNREAD_BYTES = 16 * 1024
 
 /**
- * Limits the memory for unread bodies. `holdUnread` is called before more of an unread body is
- * buffered. If it returns false, there is no room, and the body is dropped.
+ * Limits the memory for unread bodies. `holdUnread` is called before more bytes of an unread body
+ * are buffered. If it returns false, the memory budget is used up, and the body is dropped.
  */
 export interface UnreadHolder {
   readonly holdUnread: (bytes: number) => boolean
 }
 
-/** Functions of the connection that a stream calls. */
+/** The functions of the connection that a stream needs. */
 export interface StreamOwner {
   readonly reset: (stream: ServerStream, code: Code) => void
-  /** Increases the window, so that the client can send this many more bytes on the stream. */
+  /** Lets the client send this number of bytes more on the stream. */
   readonly returnWindow: (stream: ServerStream, bytes: number) => void
   /** Releases memory of the budget for large headers. */
   readonly giveHeaderMemory: (bytes: number) => void
@@ -64,8 +67,8 @@ export class ServerStream extends SendingStream {
    */
   head: RequestHead
   /**
-   * Whether the owner uses `head` even after the stream is closed. The owner then calls
-   * `releaseHead` when it is done.
+   * Whether `head` is still needed when the stream is closed. If so, the owner later calls
+   * `releaseHead`.
    */
   isHeadInUse = false
   readonly contentLength: number
@@ -83,7 +86,10 @@ export class ServerStream extends SendingStream {
   isRemoteEnded: boolean
   /** Called once, when the response has been sent or either side has reset the stream. */
   onClose: (() => void) | undefined
-  /** Limits the unread bytes of the body. If undefined, only the window limits them. */
+  /**
+   * Limits the memory for unread bytes of the body. If undefined, they are limited only by the flow
+   * control window.
+   */
   unreadHolder: UnreadHolder | undefined
   /** Body data that has not been read yet. */
   readonly #held = new GrowingBuffer()
@@ -102,8 +108,8 @@ export class ServerStream extends SendingStream {
   }
 
   /**
-   * Begins the headers of the response. The caller must write the fields to the returned encoder
-   * and then call `sendHead`, with nothing in between.
+   * Begins the headers of the response. The caller must write them to the returned encoder and then
+   * call `sendHead`. It must not call other methods in between.
    */
   beginHead(status: number): HpackEncoder {
     const head = this.#sender.beginHead()
@@ -116,7 +122,7 @@ export class ServerStream extends SendingStream {
     if (this.isClosed) return
     if (isEnd) this.isEnding = true
     this.releaseHead()
-    // If the body is not being read when the response begins, it will not be read at all.
+    // Code that needs the body reads it before the response begins. So drop an unread body now.
     if (this.#reader === undefined) this.drop()
     this.#sender.sendHead(this, isEnd)
   }
@@ -129,7 +135,7 @@ export class ServerStream extends SendingStream {
       const value = trailers[name]
       if (value !== undefined) fields.field(name, value)
     }
-    // If there are no trailers, no HEADERS frame ends the stream, so end it with DATA.
+    // Without trailers, no HEADERS frame can end the stream. End it with a DATA frame.
     if (fields.length === 0) return this.end()
     this.isEnding = true
     this.#sender.sendHead(this, true)
@@ -144,9 +150,12 @@ export class ServerStream extends SendingStream {
     return !this.isRemoteEnded || this.#held.length > 0
   }
 
-  /** Passes the body data received so far to `reader`, and also the data that arrives later. */
+  /**
+   * Passes all data of the body to `reader`: first what has already arrived, then the rest as it
+   * arrives.
+   */
   read(reader: BodyListener): void {
-    // Some data was dropped, so the body cannot be read, even if the client has sent all of it.
+    // The body is incomplete, because some of its data was dropped.
     if (this.#isDropping) return reader.onClose()
     this.#reader = reader
     if (this.#held.length > 0) this.#deliver(reader, this.#held.take())
@@ -172,7 +181,7 @@ export class ServerStream extends SendingStream {
   #deliver(reader: BodyListener, chunk: Buffer): void {
     const taken = reader.onData(chunk)
     if (taken !== undefined) void taken.then(() => this.#owner.returnWindow(this, chunk.length))
-    // A complete body needs no more window.
+    // Once the body is complete, the client sends no more data, so the window need not grow.
     else if (!this.isRemoteEnded) this.#owner.returnWindow(this, chunk.length)
   }
 

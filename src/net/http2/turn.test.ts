@@ -6,7 +6,8 @@ import { Turn } from './turn.ts'
 const LONG = 64 * 1024
 
 /**
- * Simulates connections. `writes` maps the name of each connection to its number of long writes.
+ * Simulates connections that share a budget. `writes` is the number of long writes of each
+ * connection, by its name.
  */
 function harness(writes: Readonly<Record<string, number>>) {
   const due: (() => void)[] = []
@@ -16,7 +17,7 @@ function harness(writes: Readonly<Record<string, number>>) {
     if (left === 0) return
     if (!turn.takes(LONG)) return turn.later({ goOn: () => write(name, left) })
     written.push(name)
-    // Waits for its next turn, like a socket that reports the end of its write later.
+    // Continues in a later turn, as a socket does whose write takes some time.
     turn.later({ goOn: () => write(name, left - 1) })
   }
   for (const [name, count] of Object.entries(writes)) write(name, count)

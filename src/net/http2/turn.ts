@@ -1,8 +1,8 @@
 /**
  * Limits how much data is written to sockets in one tick of the event loop. TLS encrypts written
- * data immediately, on the main thread. If a hundred clients read long lists and each got 256 KB at
- * once, a tick would last 30 ms. Each tick therefore has a budget for long writes, which the
- * connections use in turn. Short writes never wait.
+ * data immediately, on the main thread. If a hundred clients read long lists and each got 256 KB in
+ * the same tick, the tick would take 30 ms. Therefore each tick has a budget for long writes, and
+ * connections take turns in using it. Short writes never wait.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import { type Defer, turnEnd } from '../../lib/time/turn-end.ts'
@@ -19,15 +19,15 @@ const TURN_BYTES = 256 * 1024
  */
 const SHORT_BYTES = 16 * 1024
 
-/** An output with something to write in this tick. */
+/** The output of a connection that has something to write at the end of this tick. */
 export interface TickWriter {
-  /** Collects the data of the tick and writes it. */
+  /** Writes the data that was collected during the tick. */
   readonly endTurn: () => void
 }
 
 /**
- * An output that waits to continue a long write. Each call of `goOn` makes one write, and the
- * output then waits again if it has more to write.
+ * An output that continues a long write in a later tick. `goOn` writes the next piece. If there is
+ * more to write, the output waits again.
  */
 export interface LongWriting {
   readonly goOn: () => void
@@ -42,8 +42,7 @@ export class Turn {
   #isDue = false
   #isLongDue = false
   /**
-   * Whether the waiting outputs are continuing now. The rest of the budget is then reserved for
-   * them.
+   * Whether the waiting outputs continue at the moment. While they do, new long writes must wait.
    */
   #isGoingOn = false
 
@@ -51,15 +50,15 @@ export class Turn {
     this.#defer = defer
   }
 
-  /** Schedules a call of `endTurn` at the end of this tick. */
+  /** Calls `writing.endTurn` at the end of this tick. */
   add(writing: TickWriter): void {
     this.#waiting.push(writing)
     this.#end()
   }
 
   /**
-   * Returns whether this many bytes can be written now, and charges them to the budget. If it
-   * returns false, the caller must wait with `later`.
+   * Returns whether this number of bytes can be written now. If so, they are subtracted from the
+   * budget. Otherwise the caller must wait with `later`.
    */
   takes(bytes: number): boolean {
     if (bytes <= SHORT_BYTES) return true

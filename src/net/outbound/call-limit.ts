@@ -1,7 +1,7 @@
 /**
- * Limits the number of concurrent calls to one webhook. Further calls wait in a FIFO queue. A call
- * that had to wait and then timed out fails with a BusyError: other calls used up its time, so the
- * timeout does not mean that the webhook is slow.
+ * Limits the number of concurrent calls to one webhook. Further calls wait in a FIFO queue. If a
+ * call had to wait and then timed out, it fails with a BusyError. This shows that other calls used
+ * up its time, and that the webhook need not be slow.
  */
 export class BusyError extends Error {
   override readonly name = 'BusyError'
@@ -28,8 +28,8 @@ export class CallLimit {
   }
 
   /**
-   * Runs a call when it is its turn. Rejects with a BusyError if the signal is aborted before its
-   * turn, or during a call that had to wait.
+   * Waits until fewer than `callsMax` calls run, and then runs this call. If the signal is aborted
+   * before or during a call that had to wait, rejects with a BusyError.
    */
   async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const mustWait = this.#calls >= this.#limits.callsMax

@@ -25,8 +25,8 @@ import { type Answer, BrokenAnswer, reasonOf, TooLargeError } from './send.ts'
 import { type Address, addressOf, endpointOf, type ServiceReference } from './service-address.ts'
 
 /**
- * Limits for one webhook. `callsMax` exceeds 200, the default of --max-mutating-requests-inflight.
- * With the default, calls never wait for each other.
+ * Limits for one webhook. `callsMax` is larger than 200, the default of
+ * --max-mutating-requests-inflight. With this default, no call has to wait.
  */
 const LIMITS: CallLimits = { callsMax: 256, waitingMax: 2_000 }
 
@@ -41,10 +41,7 @@ export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   /** Status of the response, or undefined if the webhook sent no error response. */
   readonly status: number | undefined
-  /**
-   * The limit of this server that ended the call, if any. The error then does not mean that the
-   * webhook failed.
-   */
+  /** The limit of this server that ended the call. If defined, the webhook may be healthy. */
   readonly limit: OwnLimit | undefined
 
   constructor(
@@ -58,8 +55,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * The limit of this server that ended a call. `busy`: a limit that several calls share, so another
- * attempt may succeed. `answer`: the limit for the size of one response.
+ * A limit of this server that ended a call. `busy` is a limit that several calls share, so another
+ * attempt may succeed. `answer` is the maximum size of a single response.
  */
 export type OwnLimit = 'busy' | 'answer'
 
@@ -69,7 +66,7 @@ function limitOf(cause: unknown): OwnLimit | undefined {
   return cause.why === 'answer' ? 'answer' : 'busy'
 }
 
-/** Returns the current Service, or undefined if it does not exist. */
+/** Returns a Service, or undefined if it does not exist. */
 export type GetService = (namespace: string, name: string) => MaybePromise<KubeObject | undefined>
 
 /** Finds the endpoints of Services. */
@@ -102,7 +99,8 @@ export type WebhookClientOptions = {
    */
   readonly credentialsFor?: CredentialsFor | undefined
   /**
-   * Limits the total size of the responses that are being received. All webhooks share this object.
+   * Limits the total size of the responses that webhooks are sending. All webhooks share this
+   * object.
    */
   readonly received: ReceivedAnswers
   /**
@@ -110,7 +108,9 @@ export type WebhookClientOptions = {
    * with a URL (`controlplane`). If undefined, connections are direct.
    */
   readonly dials?: { readonly cluster?: Dial; readonly controlplane?: Dial } | undefined
-  /** Maximum size of a response. If undefined, the limit of `received` applies. */
+  /**
+   * Maximum size of a response. By default, the maximum that `received` defines for all responses.
+   */
   readonly answerBytesMax?: number
 }
 
@@ -126,9 +126,9 @@ const userAgent = 'kube-apiserver-admission'
 type PostRequest = { readonly path: string; readonly headers: Readonly<Record<string, string>> }
 
 export class Webhook {
-  /** The origin, which is also part of error messages. */
+  /** The origin of the webhook's URL, for requests and error messages. */
   readonly #origin: string
-  /** The path and the query, up to but not including the value of the timeout. */
+  /** The path and the query. They end with `timeout=`; each call appends the value. */
   readonly #path: string
   readonly #timeoutMs: number
   readonly #service: ServiceReference | undefined
@@ -140,7 +140,10 @@ export class Webhook {
   readonly #credentials: ClientCredentials | undefined
   readonly #connections: Connections
 
-  /** `clientConfig` contains a URL or refers to a Service of the cluster. */
+  /**
+   * `clientConfig` is the field of a webhook configuration that contains a URL or refers to a
+   * Service.
+   */
   constructor(clientConfig: Fields, timeoutMs: number, options: WebhookClientOptions) {
     const { getService, routing, credentialsFor, received, answerBytesMax, dials } = options
     const { service } = clientConfig
@@ -259,8 +262,8 @@ export class Webhook {
   }
 
   /**
-   * Returns the address to call. A Service is called at its cluster IP or at an endpoint, but TLS
-   * verifies its DNS name.
+   * Returns the address to which the call connects. For a Service, this is its cluster IP or an
+   * endpoint, but TLS verifies the DNS name of the Service.
    */
   async #target(path: string): Promise<Target> {
     const url = new URL(this.#origin)
@@ -295,8 +298,8 @@ export class Webhook {
 }
 
 /**
- * Returns the host as written in the URL. A parsed URL has the host in lower case, but the users of
- * a kubeconfig are looked up without this conversion, as in kube-apiserver.
+ * Returns the host exactly as it is written in the URL. Parsing a URL converts the host to lower
+ * case, but a kubeconfig's users must be looked up without this conversion, as in kube-apiserver.
  */
 function hostAsWritten(text: string, { hostname }: URL): string {
   const at = text.toLowerCase().indexOf(hostname)
@@ -304,8 +307,8 @@ function hostAsWritten(text: string, { hostname }: URL): string {
 }
 
 /**
- * Cleans a path as client-go does: consecutive slashes become one, and a trailing slash is removed.
- * Go's own servers respond to other paths with a redirect, which is not followed.
+ * Cleans a path as client-go does: repeated slashes become one, and a slash at the end is removed.
+ * Webhooks that are written in Go redirect all other paths, and redirects are not followed.
  */
 const cleanPath = (path: string): string => path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 

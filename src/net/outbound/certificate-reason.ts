@@ -5,8 +5,8 @@
 import { isIP } from 'node:net'
 
 /**
- * An error of Node's TLS. `cert` and `host` are defined if the certificate is valid for other
- * names.
+ * A TLS error of Node. If the certificate is valid for other names than the requested one, `host`
+ * is the requested name and `cert` contains the others.
  */
 export type CertificateError = {
   readonly code?: string
@@ -20,15 +20,12 @@ const untrusted: ReadonlySet<string> = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_GET_ISSUER_CERT',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  // The issuer has the name of a trusted CA but another key.
+  // The issuer has the same name as a trusted CA, but another key.
   'CERT_SIGNATURE_FAILURE',
 ])
 const untimely: ReadonlySet<string> = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'])
 
-/**
- * Returns the message for the error. Returns undefined if the error does not concern the
- * certificate.
- */
+/** Returns Go's message for a certificate error. Returns undefined for all other errors. */
 export function certificateReasonOf(error: CertificateError): string | undefined {
   const why = reasonOf(error)
   return why && `tls: failed to verify certificate: x509: ${why}`
@@ -36,7 +33,8 @@ export function certificateReasonOf(error: CertificateError): string | undefined
 
 function reasonOf({ code = '', host = '', cert = {} }: CertificateError): string | undefined {
   if (untrusted.has(code)) return 'certificate signed by unknown authority'
-  // Go's message also contains the times, which Node does not provide.
+  // In Go, this message also contains the current time and the expiration time. Node does not
+  // report them.
   if (untimely.has(code)) return 'certificate has expired or is not yet valid'
   if (code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return undefined
   const { subjectaltname = '', subject } = cert

@@ -17,7 +17,7 @@ type Peer = {
   readonly connections: Connections
 } & AsyncDisposable
 
-/** Starts the server. The returned `send` makes a call that is aborted after `ms`. */
+/** Starts the server. The returned `send` makes a call, and aborts it after `ms`. */
 async function callerOf(server: Server, timeoutMs = 5_000): Promise<Peer> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -41,7 +41,10 @@ async function callerOf(server: Server, timeoutMs = 5_000): Promise<Peer> {
   }
 }
 
-/** Creates a server that negotiates HTTP/2 and then exchanges raw frames. */
+/**
+ * Creates a server that negotiates HTTP/2 during the TLS handshake. `onConnection` then sends and
+ * receives raw frames.
+ */
 const withFrames = (onConnection: (socket: TLSSocket) => void): Server =>
   createTlsServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => {
     socket.on('error', () => undefined)
@@ -142,8 +145,7 @@ test('`close` closes the connection even if the webhook keeps sending data', asy
       ended.resolve()
     })
   })
-  // Keep the webhook's side open. Without this option, Node would end it as soon as the client's
-  // side has ended.
+  // When the client has ended its side, keep the other side open. By default, Node would end it.
   server.on('secureConnection', (socket: TLSSocket) => {
     socket.allowHalfOpen = true
   })

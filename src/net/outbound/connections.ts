@@ -1,6 +1,6 @@
 /**
- * The connections to one webhook. They stay open between calls, and are replaced when the client
- * certificate is renewed.
+ * The connections to one webhook. They stay open between calls. When the client certificate is
+ * renewed, new connections replace them.
  *
  * As in kube-apiserver, HTTP/2 is offered only to a webhook on this host. A Service or another host
  * name can stand for several servers. With HTTP/2, all calls would reach the same server
@@ -26,7 +26,7 @@ export type ConnectionsOptions = {
   /** CAs of the webhook's certificate. If undefined, the system's root certificates are used. */
   readonly anchors: ServerTrustAnchors | undefined
   /**
-   * Time after which an idle connection is closed. It is also the time limit for opening a
+   * Time after which an idle connection is closed, and also the time limit for opening a
    * connection.
    */
   readonly timeoutMs: number
@@ -117,9 +117,9 @@ class Pool {
   }
 
   /**
-   * Acquires a stream for the call. Returns undefined if the call must be sent over HTTP/1.1. If no
-   * connection can be opened, rejects with a FailedCall, or with a LostConnection if the call must
-   * be sent again.
+   * Reserves a stream for the call. Returns undefined if the webhook supports only HTTP/1.1.
+   * Rejects with a FailedCall if no connection can be opened, or with a LostConnection if the call
+   * should be repeated.
    */
   async #session({
     target: { host, port, servername },
@@ -127,9 +127,9 @@ class Pool {
   }: Http2Call): Promise<Http2Session | undefined> {
     if (this.#isHttp1 || servername !== undefined || !isLocal(host)) return undefined
     for (;;) {
-      // Bounded: there are only a few sessions, because all of them belong to one server
+      // Bounded: there are only a few sessions, all with the same server.
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
-      // Bounded: there are only a few sessions, because all of them belong to one server
+      // Bounded: there are only a few sessions, all with the same server.
       const free = this.#sessions.find((session) => session.acquire())
       if (free !== undefined) return free
       const isOwn = this.#opening === undefined
@@ -137,13 +137,13 @@ class Pool {
         this.#opening = undefined
       })
       try {
-        // Several calls can wait for the same session. If one of them is aborted, the others
+        // Several calls may wait for this session. If the signal of one call is aborted, the others
         // continue to wait.
         if ((await orAborted(this.#opening, signal, callAborted)) === undefined) return undefined
       } catch (error) {
-        // Another call started to open the session and has timed out. Do not report its error for
-        // this call. Otherwise failurePolicy Ignore would skip a webhook that had no time to
-        // respond.
+        // The session was opened for another call, which has timed out. Try again for this call. If
+        // it failed with the same error, failurePolicy Ignore would skip a webhook that had no time
+        // to respond.
         if (isOwn || signal.aborted || !isAbort(error)) throw error
       }
     }
@@ -169,14 +169,14 @@ class Pool {
     }
     const session = new Http2Session(socket, this.#timeoutMs)
     await session.ready
-    // Fail if the webhook accepts no streams. Otherwise, the waiting calls would open one
+    // If the webhook accepts no streams, fail. Otherwise the waiting calls would open one
     // connection after another.
     if (!session.takesStreams) {
       session.close()
       throw new Error('http2: the webhook accepts no streams')
     }
-    // The peer sent GOAWAY together with SETTINGS. Without this error, waiting calls would open one
-    // connection after another until they time out.
+    // The peer sent GOAWAY immediately after SETTINGS. Without this error, the waiting calls would
+    // open one connection after another until they time out.
     if (session.isSpent) throw new LostConnection()
     this.#sessions = [...this.#sessions, session]
     if (this.#isClosed) session.close()
@@ -184,7 +184,7 @@ class Pool {
   }
 }
 
-/** Whether the host is this machine. Addresses must have the same form as in a URL. */
+/** Whether the host is this machine. An IP address must be in the form that a URL has. */
 const isLocal = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 

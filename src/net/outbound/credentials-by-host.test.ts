@@ -11,8 +11,8 @@ const userOf = (token: string): KubeconfigUser => ({
 })
 
 /**
- * Returns the token that is sent to a webhook. `names` are the names of the users, and the token of
- * each user is its name.
+ * Returns the token that is sent to a webhook. `names` are the names of the users in the
+ * kubeconfig. For simplicity, the token of each user is equal to its name.
  */
 async function tokenFor(
   names: readonly string[],

@@ -32,7 +32,7 @@ function namesFor(host: string, port: number): string[] {
   return [`${shown}:${port}`, ...suffixesOf(`${shown}:${port}`), ...withoutPort, '*']
 }
 
-/** Returns the wildcards for a target: for `a.b.c`, `*.b.c` and `*.c`. */
+/** Returns the wildcards that match a host. For `a.b.c`, they are `*.b.c` and `*.c`. */
 function suffixesOf(target: string): string[] {
   const parts = target.split('.')
   return parts.slice(1).map((_, at) => `*.${parts.slice(at + 1).join('.')}`)

@@ -220,7 +220,10 @@ test('when a listener throws, only its own stream ends', async () => {
   const session = new Http2Session(socket, 60_000)
   await session.ready
   const fields = [':method', 'POST', ':scheme', 'https', ':authority', 'localhost', ':path', '/']
-  /** Returns the events of the stream, followed by the code with which it was closed. */
+  /**
+   * Sends a request, and returns the names of the events of its stream, followed by the code with
+   * which the stream was closed.
+   */
   const ask = (broken: 'onHead' | 'onData' | undefined): Promise<string> =>
     new Promise((resolve) => {
       let reported = ''

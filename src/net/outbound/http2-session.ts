@@ -22,13 +22,14 @@ import {
 } from './send.ts'
 
 /**
- * Receive window of a stream. It is large enough that a response of a few KB arrives without a
- * WINDOW_UPDATE.
+ * Size of the flow control window of a stream. A response of a few KB fits into it, so that it
+ * arrives without a WINDOW_UPDATE.
  */
 const STREAM_WINDOW_BYTES = 1 << 20
 /**
- * Receive window of the connection. It is returned as soon as data arrives, whether the data has
- * been read or not, so that a paused stream does not delay the others.
+ * Size of the flow control window of the connection. The window is opened again as soon as data
+ * arrives, even if the data has not been read. Therefore, a paused stream does not delay the
+ * others.
  */
 const CONNECTION_WINDOW_BYTES = 16 << 20
 /** Limits for the headers of a response. Responses have only a few short headers. */
@@ -55,7 +56,7 @@ export class Http2Session {
   readonly #idleMs: number
   #streamsMax = STREAMS_MAX
   #streams = 0
-  /** Number of events received from the peer. If it grows, the peer is alive. */
+  /** Number of events that were received. While it grows, the peer is alive. */
   #heard = 0
   #isAnswered = false
   #isClosed = false
@@ -65,9 +66,9 @@ export class Http2Session {
   readonly #settings = Promise.withResolvers<void>()
 
   /**
-   * `socket` must be open and have negotiated h2. An idle session is closed after `idleMs`.
-   * `streamWindow` limits how much of a response is received while the response is paused. For
-   * `readTo`, see Http2ConnectionOptions.
+   * `socket` must be open, and its TLS handshake must have negotiated h2. An idle session is closed
+   * after `idleMs`. `streamWindow` limits how much of a response is received while it is paused.
+   * `readTo` is explained at Http2ConnectionOptions.
    */
   constructor(
     socket: TLSSocket,
@@ -76,8 +77,7 @@ export class Http2Session {
   ) {
     this.#socket = socket
     this.#idleMs = idleMs
-    // If no caller awaits `ready`, its rejection must not count as unhandled. The calls report the
-    // error.
+    // Prevents an unhandled rejection if no caller awaits `ready`. Calls report the error.
     this.#settings.promise.catch(() => undefined)
     socket.on('error', (error) => {
       this.#failure ??= error
@@ -125,7 +125,7 @@ export class Http2Session {
     return this.#settings.promise
   }
 
-  /** Whether the peer accepts at least one call at a time. */
+  /** Whether the peer accepts any calls. Its SETTINGS can allow zero concurrent streams. */
   get takesStreams(): boolean {
     return this.#streamsMax > 0
   }
@@ -156,9 +156,9 @@ export class Http2Session {
   }
 
   /**
-   * Opens a stream that was acquired before. The stream is released when the response has ended.
-   * Must not be called if `isSpent` is true. If a listener throws, only its own stream ends,
-   * because the cause is data from the peer.
+   * Opens a stream that was reserved with `acquire`. The stream is released when the response has
+   * ended. Do not call this if `isSpent` is true. If a listener throws, only its own stream ends,
+   * because the error is caused by data of the peer.
    */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const { onHead, onData, onTrailers, onClose, returnsWindow = false } = listener
@@ -190,7 +190,7 @@ export class Http2Session {
     return stream
   }
 
-  /** Releases a stream that was acquired but is not used. */
+  /** Releases a stream that was reserved with `acquire` but is not used. */
   release(): void {
     this.#streams--
     if (this.#streams > 0) return
@@ -222,7 +222,8 @@ export class Http2Session {
       }
       const collected = received.begin((why) => fail(new TooLargeError(why)), answerBytesMax)
       const onAbort = (): void => {
-        // The peer has not sent anything since the call began, so the connection may be dead.
+        // The peer has sent nothing since the call began. Close the connection, because it may be
+        // dead.
         if (this.#heard === heard) this.close()
         fail(new DOMException('the call was aborted', 'AbortError'))
       }
@@ -239,9 +240,9 @@ export class Http2Session {
         onClose: (code: number) => {
           isDone = true
           signal.removeEventListener('abort', onAbort)
-          // The code NO_ERROR does not prove that the response is complete, because a stream can
-          // also be reset with this code. A truncated response must be detected here, because
-          // truncated YAML can be valid.
+          // Check that the response is complete. A stream can be reset with the code NO_ERROR, so
+          // the code does not prove it. A part of a YAML document can be valid YAML, so parsing
+          // would not detect this.
           if (code === CODE.NO_ERROR && head !== undefined && stream.isRemoteEnded) {
             this.#isAnswered = true
             const body = collected.take()
@@ -286,8 +287,8 @@ const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: '
 
 type Field = { readonly name: string; readonly value: string }
 /**
- * `length` is the content-length, or undefined if there is none. It is NaN if it cannot be parsed,
- * so that no body has this length.
+ * The status and the headers of a response. `length` is the content-length, or undefined if there
+ * is none. If the content-length is not a number, `length` is NaN, which no body length equals.
  */
 type Head = Parameters<typeof answerOf>[0] & { readonly length: number | undefined }
 

@@ -298,8 +298,8 @@ test('a client calls the server through the configured proxy', async () => {
 })
 
 /**
- * Starts a proxy that opens tunnels and itself responds to all other requests. `asked` records the
- * requests and their proxy credentials.
+ * Starts a proxy that opens tunnels, and that responds to all other requests itself. `asked`
+ * records the requests and the proxy credentials in them.
  */
 async function startProxy(status = 200) {
   const asked: (string | undefined)[][] = []

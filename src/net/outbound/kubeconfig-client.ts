@@ -1,6 +1,6 @@
 /**
- * Calls the server of a kubeconfig with the credentials of its user. Used for token reviews, access
- * reviews and audit events.
+ * Calls the server of a kubeconfig with the credentials of its user, for example for token reviews,
+ * access reviews and audit events.
  */
 import { Agent, type AgentOptions } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
@@ -23,8 +23,8 @@ import { type Answer, type FailedCall, reasonOf, send, TooLargeError } from './s
 const SOCKETS_MAX = 64
 /**
  * Maximum number of calls of one client that are in progress or waiting. Further calls fail as
- * `busy`. Requests can cause more calls than this, because the number of watches and of requests
- * with impersonation is not limited.
+ * `busy`. This limit is needed because the number of watches and of requests with impersonation is
+ * not limited, and each of them can make a call.
  */
 const CALLS_MAX = 2_000
 /**
@@ -61,8 +61,7 @@ export class KubeconfigClient implements Disposable {
   #connections: { readonly agent: Agent | TlsAgent; readonly certificate: string } | undefined
   #calls = 0
   /**
-   * Number of calls being sent, excluding those that wait to be repeated because the server is
-   * busy.
+   * Number of calls in progress, without calls that wait for a retry because the server is busy.
    */
   #sent = 0
 
@@ -81,9 +80,9 @@ export class KubeconfigClient implements Disposable {
   }
 
   /**
-   * Returns the Dial that connects through the proxy, or undefined if Node's agent can do this. As
-   * in Go's client, `given` opens the connection to the proxy. A proxy with TLS also needs a Dial,
-   * because the agent does not trust the system's root certificates.
+   * Returns the Dial that connects through the proxy, or undefined if Node's agent can do this.
+   * `given` opens the connection to the proxy, as in Go's client. A proxy with TLS also needs a
+   * Dial, because Node's agent does not trust the system's root certificates.
    */
   #dialProxy(given: Dial | undefined, proxy: URL): Dial | undefined {
     if (given === undefined && proxy.protocol !== 'https:') return undefined
@@ -137,8 +136,9 @@ export class KubeconfigClient implements Disposable {
   }
 
   /**
-   * Makes a call, and repeats it if the server is busy and sends Retry-After. The total delay is
-   * limited to the timeout of a call, because a server can request any delay.
+   * Makes a call. If the server responds with Retry-After, repeats the call after the requested
+   * delay. The delays together are limited to the timeout of a call, because a server can request
+   * any delay.
    */
   async #callPatiently(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
     let sleptMs = 0
@@ -162,8 +162,8 @@ export class KubeconfigClient implements Disposable {
     limit.signal.addEventListener('abort', abort)
     signal?.addEventListener('abort', abort)
     if (signal?.aborted === true) abort()
-    // Record whether the call has to wait for other calls. If it does, a timeout does not mean that
-    // the server failed.
+    // Remember whether the call must wait for other calls. A timeout then does not mean that the
+    // server failed.
     const isQueued = this.#sent >= SOCKETS_MAX
     this.#sent++
     try {
@@ -186,7 +186,7 @@ export class KubeconfigClient implements Disposable {
   async #send(body: string | undefined, signal: AbortSignal): Promise<Answer> {
     const { host, hostname, port, pathname, search, protocol } = this.#url
     const isTls = protocol === 'https:'
-    // A request that is sent to the proxy without a tunnel must contain the whole URL.
+    // Without a tunnel, the request is sent to the proxy and must contain the whole URL.
     const relay = isTls || this.#dial === undefined ? undefined : this.#proxy
     const credentials = relay === undefined ? '' : proxyAuthorization(relay)
     const [headers, agent] = await Promise.all([this.#credentials.headers(), this.#agent(isTls)])
@@ -239,7 +239,7 @@ export class KubeconfigClient implements Disposable {
 
   #agentOptions(): AgentOptions {
     const { proxyUrl } = this.#kubeconfig
-    // With a Dial, the Dial itself connects to the proxy.
+    // If there is a Dial, it connects to the proxy, and the agent must not do so.
     const proxyEnv =
       proxyUrl === '' || this.#dial !== undefined
         ? {}

@@ -14,7 +14,10 @@ const REREAD_MS = 60_000
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** A user, and the URL of the server. The URL can contain a user name and a password. */
+/**
+ * A user of a kubeconfig, with the URL of the server. The URL can contain a user name and a
+ * password.
+ */
 type ServerUser = KubeconfigUser & { readonly server?: string }
 
 export class KubeconfigCredentials {
@@ -91,8 +94,8 @@ export type KeyPair = { readonly cert: string; readonly key: string }
 type PairPaths = { readonly certificatePath: string; readonly keyPath: string }
 
 /**
- * Reads a certificate and its key. Rejects if they do not match, which happens when only one of
- * them has been renewed so far.
+ * Reads a certificate and its key. If they do not match, rejects: one of the files has been
+ * renewed, and the other one not yet.
  */
 async function readPair({ certificatePath, keyPath }: PairPaths): Promise<KeyPair> {
   const [cert, key] = await Promise.all([readFilled(certificatePath), readFilled(keyPath)])

@@ -14,7 +14,7 @@ export type ClientConfig = {
    * PEM that contains at least one valid certificate. If empty, the system's trust store is used.
    */
   readonly certificateAuthority: string
-  /** URL of a proxy, with the scheme `http` or `https`. If empty, no proxy is used. */
+  /** URL of a proxy, beginning with `http:` or `https:`. If empty, no proxy is used. */
   readonly proxyUrl: string
   readonly credentials: KubeconfigCredentials
   readonly clientCertificate: ClientCertificate | null
@@ -24,8 +24,8 @@ export type ClientConfig = {
 export type KubeconfigCredentials =
   | { readonly kind: 'none' }
   /**
-   * If `path` is not null, the token is read regularly from this file, which takes precedence over
-   * `token`.
+   * The token, and the file from which it is read again regularly. If `path` is not null, the
+   * content of the file replaces `token`.
    */
   | { readonly kind: 'token'; readonly token: string; readonly path: string | null }
   | { readonly kind: 'basic'; readonly username: string; readonly password: string }
@@ -42,7 +42,7 @@ export type Impersonation = {
   readonly extra: { readonly [key: string]: readonly string[] }
 }
 
-/** The credentials of a user, which do not depend on the server. */
+/** The credentials of a user, which the file defines separately from servers. */
 export type KubeconfigUser = Pick<ClientConfig, 'credentials' | 'clientCertificate' | 'impersonate'>
 
 export type KubeconfigUsers = {

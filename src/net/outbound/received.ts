@@ -1,7 +1,7 @@
 /**
- * The webhook responses that are being received. They share one budget. If it is exceeded, the
- * longest response fails, so that calls to other webhooks do not fail because of a webhook with an
- * endless response.
+ * The responses that webhooks are sending at the moment. They share one memory budget. If they
+ * exceed it, the call with the longest response fails. Therefore, a webhook with an endless
+ * response does not make calls to other webhooks fail.
  */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 
@@ -11,12 +11,14 @@ import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
  * objects of 1.5 MB.
  */
 const ANSWER_BYTES_MAX = 16 << 20
-/** Maximum size of all responses together. The buffers that contain them can be twice as large. */
+/**
+ * Maximum size of all responses together. The buffers for them can use twice this amount of memory.
+ */
 const BYTES_MAX = 64 << 20
 
 /**
- * Reason why a response fails. `answer`: the response is too large. `all`: all responses together
- * are too large, and this one is the longest.
+ * Why a response was aborted. `answer`: it exceeds the limit for one response. `all`: all responses
+ * together exceed the budget, and it is the longest.
  */
 export type TooLarge = 'answer' | 'all'
 
@@ -37,8 +39,9 @@ export class ReceivedAnswers {
   }
 
   /**
-   * Begins a response. `giveUp` must make the call fail. `bytesMax` is the limit for this response,
-   * if it is lower than the general one. The caller must call `take` or `close` on the response.
+   * Registers a new response. If the response must be aborted, `giveUp` is called and must make the
+   * call fail. `bytesMax` can set a lower size limit for this response. The caller must call `take`
+   * or `close` on the returned object.
    */
   begin(giveUp: (why: TooLarge) => void, bytesMax = this.#limits.answerBytesMax): ReceivedAnswer {
     const answer = new ReceivedAnswer(this, giveUp, bytesMax)

@@ -10,8 +10,8 @@ import type { Answer } from './send.ts'
 /** Maximum length of the response text in the message, as in kube-apiserver. */
 const TEXT_LENGTH_MAX = 2048
 /**
- * Maximum length of a body that is parsed. Parsing runs in one tick of the event loop, and every
- * Status is far smaller.
+ * Maximum length of a body that is parsed. It limits how long parsing blocks the event loop. A
+ * Status object is far smaller.
  */
 const STATUS_LENGTH_MAX = 64 << 10
 

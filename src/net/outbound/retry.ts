@@ -15,7 +15,10 @@ export type Backoff = {
   readonly calls: number
 }
 
-/** Returns the backoff for calls to webhooks. Only the first delay differs between callers. */
+/**
+ * Returns the backoff for calls to webhooks. The first delay is a parameter, because callers use
+ * different ones.
+ */
 export const webhookBackoff = (initialMs: number): Backoff => ({
   initialMs,
   factor: 1.5,
@@ -58,8 +61,8 @@ const INTERNAL = 500
 const UNAVAILABLE = 503
 
 /**
- * Whether a call is retried because of this error status. As in kube-apiserver, the status 429 is
- * retried, and so is every status from 500 on except 503.
+ * Whether a call is repeated after this error status. As in kube-apiserver, calls are repeated
+ * after 429 and after all statuses from 500 on, except 503.
  */
 const isTransientStatus = (status: number): boolean =>
   status === TOO_MANY || (status >= INTERNAL && status !== UNAVAILABLE)

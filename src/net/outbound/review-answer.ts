@@ -1,6 +1,6 @@
 /**
- * Decodes a webhook's response to a review as kube-apiserver's client does. The error messages are
- * those of Go's decoder.
+ * Decodes the response of a webhook to a review, as kube-apiserver's client does. The error
+ * messages are those of Go's decoder.
  */
 import { type Fields, isFields, type Json, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -42,8 +42,8 @@ function otherKindFault(kind: string, apiVersion: string, wanted: string): strin
 }
 
 /**
- * Returns the error if a field of a review has the wrong type. Returns undefined if the field is
- * correct or absent. `field` has the form `Struct.path`.
+ * Returns an error message if a field of a review has the wrong type, or undefined if it is correct
+ * or absent. `field` is the name of a Go struct and a path, such as `Struct.path`.
  */
 export function typeFault(
   value: Json | undefined,

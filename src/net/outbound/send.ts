@@ -14,7 +14,10 @@ export type Answer = {
   readonly retryAfterSec: number
 }
 
-/** `servername` is the server name for TLS, if it differs from the host. */
+/**
+ * The address of the server. `servername` is the name in its certificate, if it differs from the
+ * host.
+ */
 type Target = {
   readonly host: string
   readonly port: number
@@ -31,7 +34,10 @@ export type Call = {
   readonly body: string | undefined
   readonly signal: AbortSignal
   readonly received: ReceivedAnswers
-  /** Maximum size of the response. If undefined, the limit of `received` applies. */
+  /**
+   * Maximum size of the response. By default, the maximum that `received` defines for all
+   * responses.
+   */
   readonly answerBytesMax?: number | undefined
 }
 
@@ -50,7 +56,7 @@ export class BrokenAnswer extends Error {
   }
 }
 
-/** Error of a call without a response: a socket error, a TLS error or an abort. */
+/** The error of a call that got no response, for example because of the socket, TLS or an abort. */
 export type FailedCall = Error &
   CertificateError & {
     readonly code?: string
@@ -60,7 +66,7 @@ export type FailedCall = Error &
     readonly hostname?: string
   }
 
-/** Thrown if the call was ended by a limit of this server. The called server may be healthy. */
+/** Thrown if a limit of this server ended the call. The called server may be healthy. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError'
   readonly why: TooLarge
@@ -118,8 +124,8 @@ function sendOnce({
         )
         response.on('data', (chunk: Buffer) => collected.append(chunk))
         response.on('close', () => collected.close())
-        // If a connection closes before the end of the body, Node reports a reset, whichever side
-        // closed it.
+        // Node reports ECONNRESET if the connection closes before the end of the body, even if this
+        // side closed it.
         response.on('error', (error: FailedCall) => {
           if (signal.aborted) fail(callAborted())
           else fail(error.code === 'ECONNRESET' ? new BrokenAnswer() : error)
@@ -133,8 +139,8 @@ function sendOnce({
     )
     sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
     sent.on('error', fail)
-    // Node reports an abort only when the request has a connection. Without this listener, an
-    // aborted call that is queued for a connection would fail only after it has got one.
+    // Node reports an abort only after the request has got a connection. With this listener, the
+    // abort of a call that still waits for a connection takes effect immediately.
     const onAbort = (): void => {
       if (sent.socket === null) reject(callAborted())
     }
@@ -145,8 +151,8 @@ function sendOnce({
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))
     })
-    // Remove the abort listener. It references the body, and a signal with a timeout would keep the
-    // body in memory until the timeout. No response can arrive after the request has closed.
+    // The request has closed, so no response can arrive. Remove the abort listener: it refers to
+    // the body, and the signal of a timeout would keep both in memory until the timeout.
     sent.once('close', () => {
       signal.removeEventListener('abort', onAbort)
       if (!isAnswered) fail(signal.aborted ? callAborted() : new BrokenAnswer())
@@ -185,8 +191,8 @@ export const bodyHeaders = (body: string): BodyHeaders => ({
 export class LostConnection extends Error {}
 
 /**
- * Thrown if the peer has certainly not started to process the call, so that even a call with side
- * effects can be sent again.
+ * Thrown if the peer has certainly not started to process the call. The call can then be sent again
+ * even if it has side effects.
  */
 export class UnprocessedCall extends LostConnection {}
 

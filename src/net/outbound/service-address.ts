@@ -44,7 +44,7 @@ export type Endpoints = {
    * not read EndpointSlices here.
    */
   readonly endpoints: KubeObject | undefined
-  /** Returns a number from 0 to below 1. */
+  /** Returns a random number that is at least 0 and less than 1. */
   readonly random: () => number
 }
 

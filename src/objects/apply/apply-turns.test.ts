@@ -39,7 +39,7 @@ const ownerOf = (writer: Writer, owned: Fields): Owner => ({
 const labelsOf = (count: number): Fields =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`l${at}`, 'x']))
 
-/** Applies a configuration without the field `two`, which the applier owned before. */
+/** Applies a configuration that omits the field `two`. The applier owned this field before. */
 async function applyLess(
   labels: Fields,
   own: Owner,

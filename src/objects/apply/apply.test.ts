@@ -80,10 +80,7 @@ function update(state: State, manager: string, after: Fields, now = '2001-01-01T
 const names = ['a', 'b', 'c', 'd'] as const
 const someNames = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1 })
 
-/**
- * Configurations in which each field has a single possible value, so that no manager conflicts with
- * another.
- */
+/** Configurations in which each field can have only one value, so that appliers never conflict. */
 const agreed = fc
   .record(
     {
@@ -233,7 +230,7 @@ test('keys such as __proto__ and constructor are handled like any other keys', a
   assert.equal(printSorted(none.live), '{"one":"1"}')
 })
 
-/** Time slices that have always expired, so that work is interrupted as often as possible. */
+/** Time slices that are always over, so that the work is interrupted as often as possible. */
 class ShortSlices extends Slices {
   override get isOver(): boolean {
     return true
@@ -254,8 +251,7 @@ const ownerOf = (manager: string, apiVersion: string, fields: Fields): Owner => 
 test('an apply that is divided into parts finds the conflicts in every version', async () => {
   const live: Fields = { labels: labels('a') }
   const after: Fields = { labels: labels('b') }
-  // The apply changes a field that another manager owns, but only in the representation of the
-  // object in v3.
+  // Only in version v3 does the apply change a field that another manager owns.
   const changed: Readonly<Record<string, Fields>> = { v1: {}, v2: {}, v3: { one: 'changed' } }
   const application = (slices: Slices | undefined) => ({
     live,

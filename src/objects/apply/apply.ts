@@ -1,8 +1,8 @@
 /**
- * Server-side apply (KEP-555): merges the applied configuration into the live object and makes the
- * applier an owner of the configured fields. Fields that it applied before and omits now are
- * removed, unless another manager owns them. Changing a field that another manager owns is a
- * conflict, unless the apply is forced.
+ * Server-side apply (KEP-555): merges an applied configuration into the live object. The applier
+ * becomes an owner of the fields in the configuration. Fields that it applied before and omits now
+ * are removed, unless another manager owns them. If the apply would change a field that another
+ * manager owns, this is a conflict, unless the apply is forced.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { inParts, once } from '../../lib/scheduling/parts.ts'
@@ -33,27 +33,26 @@ import { isEqual } from './value.ts'
 export type Application = {
   readonly writer: Writer
   readonly type: StructMerge
-  /**
-   * The live object in JSON form (wire.ts). `applied` is the applied configuration in JSON form.
-   */
+  /** The live object and the applied configuration (`applied`), both in JSON form (wire.ts). */
   readonly live: Fields
   readonly applied: Fields
   readonly owners: Owners
   readonly force: boolean
   /**
-   * Fields that the URL path of the request does not allow to set. For example, if the kind has a
-   * status subresource, a request for the object itself cannot set `status`.
+   * Fields that a request with this URL path cannot set. For example, if the kind has a status
+   * subresource, a request for the object itself cannot set `status`.
    */
   readonly ignored: FieldSet
   readonly now: string
   /**
-   * Present if the object is large. Each step is then divided into parts (lib/scheduling/parts.ts),
-   * so that it does not block the event loop.
+   * Set if the object is large. Each step is then divided into parts (lib/scheduling/parts.ts), so
+   * that it does not block the event loop.
    */
   readonly slices?: Slices | undefined
   /**
-   * Returns the merge type of the kind in an API version, or undefined if the kind has no such
-   * version. Without a merge type, the fields that managers own in that version cannot be located.
+   * Returns the merge type of the kind in an API version, or undefined if the kind does not have
+   * this version. Without a merge type, the field sets of managers that use this version cannot be
+   * interpreted.
    */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
   /**
@@ -62,8 +61,9 @@ export type Application = {
    */
   readonly convert?: Convert
   /**
-   * Converts both states of the object, before and after the apply. Resolves to a function that
-   * returns them in a given version, or undefined if the kind has no such version.
+   * Converts the live object and the object after the apply. Resolves to a function that returns
+   * both objects in a given version. The function returns undefined if the kind does not have this
+   * version.
    */
   readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
 }
@@ -98,8 +98,8 @@ export async function applyOver(application: Application): Promise<ApplyResult> 
 
 type OwnersChange = {
   /**
-   * The entry of the applier after this apply. `all` contains the entries of all managers,
-   * including this one.
+   * The applier's entry in managedFields after this apply. `all` contains the entries of all
+   * managers, including this one.
    */
   readonly own: Owner
   readonly all: Owners
@@ -125,7 +125,7 @@ function changedBy(application: Application, identity: string): OwnersChange {
 }
 
 type Pruning = {
-  /** The entry of the applier before this apply. */
+  /** The applier's entry in managedFields before this apply. Undefined if it had none. */
   readonly before: Owner | undefined
   readonly all: Owners
   readonly stated: FieldSet
@@ -143,8 +143,8 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
     ({ apiVersion }) => apiVersion !== writer.apiVersion,
   )
   if (convert !== undefined && isMixed && !isEmptySet(before.fields) && isFields(merged)) {
-    // `stated` also includes fields that are applied but never owned, such as the name. These
-    // fields must not be removed.
+    // `stated` contains all fields of the applied configuration, including fields that no manager
+    // can own, such as the name. None of them must be removed.
     const owners = new Map(all).set(identityOf(writer), {
       ...before,
       apiVersion: writer.apiVersion,
@@ -156,8 +156,8 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
 }
 
 /**
- * Returns the entry of the applier after the apply. If neither its fields nor its version change,
- * returns `before` itself.
+ * Returns the applier's entry after the apply. If neither its fields nor its version change,
+ * returns the object `before` itself.
  */
 function ownerAfter(writer: Writer, before: Owner | undefined, applied: FieldSet): Owner {
   const fields = difference(applied, neverOwned)
@@ -170,9 +170,8 @@ const everything = (owners: Owners): FieldSet =>
   unionOf(Array.from(owners.values(), ({ fields }) => fields))
 
 /**
- * Throws a Conflict if other managers own fields that the apply changes, unless the apply is
- * forced. kubectl can take over all fields that it set by client-side apply, even if other managers
- * own them now.
+ * Throws a Conflict if the apply changes fields that other managers own, unless the apply is
+ * forced. Exception: kubectl can take over the fields that it once set by client-side apply.
  */
 function refuseConflicts(
   differences: Differences,

@@ -50,9 +50,8 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
 const isFullMap = (value: Json): boolean => isFields(value) && !isEmptyMap(value)
 
 /**
- * Compares a map with a value that is not a map. The fields of the map count as added or removed.
- * The field whose value changed its type counts as modified, unless the old or the new value is
- * null.
+ * Compares a map with a value that is not a map. The fields of the map are reported as added or
+ * removed. The value itself is reported as modified, unless one of the two values is null.
  */
 function ofOtherForm(before: Json, after: Json, type: MergeType): Comparison {
   const modified = before === null || after === null ? noFields : ownedLeaf
@@ -71,7 +70,10 @@ export function excluding(comparison: Comparison, ignored: FieldSet): Comparison
   }
 }
 
-/** Returns the fields of which the writer of the change becomes the owner. */
+/**
+ * Returns the fields that the change adds or modifies. Their owner is then the writer of the
+ * change.
+ */
 export const taken = ({ added, modified }: Comparison): FieldSet => union(added, modified)
 
 const leaf = (before: Json, after: Json): Comparison | undefined =>
@@ -81,8 +83,8 @@ const modifiedLeaf: Comparison = { added: noFields, modified: ownedLeaf, removed
 const addedLeaf: Comparison = { added: ownedLeaf, modified: noFields, removed: noFields }
 
 function byKey(before: Fields, after: Fields, type: MergeType): Comparison | undefined {
-  // Looking up a declared field in this map is faster than `childOf`, and nearly all keys are
-  // declared fields.
+  // The declared fields of a struct. Nearly all keys are declared, and this lookup is faster than
+  // `childOf`.
   const fields = type.form === 'struct' ? type.fields : undefined
   const putAdded = (found: ComparisonBuilder, key: string): true => {
     const { element, below: inner } = fields?.get(key) ?? childOf(key, type)
@@ -168,8 +170,8 @@ function byItemInParts(
 }
 
 /**
- * Compares the items that have the same key in both lists. If several items of a list have the same
- * key, they are compared as one atomic value.
+ * Compares items that have the same key in both lists. If a list contains several items with the
+ * same key, they are compared together, as one atomic value.
  */
 function compareItems(
   before: readonly Json[],
@@ -187,7 +189,7 @@ function compareItems(
   return { ...nothing, modified: ownedLeaf, ...single }
 }
 
-/** Returns all fields below a value, without the field itself. */
+/** Returns all fields inside a value, without the value itself. */
 const below = (value: Json, type: MergeType): FieldSet =>
   nodeOf(false, addedSet(value, type).children)
 

@@ -11,8 +11,8 @@ import { identityOf, type Owner } from './managers.ts'
 import { inOrder, printElement } from './path-element.ts'
 
 /**
- * Returns the Conflict error. `conflicts` lists the managers, each with the fields that it would
- * lose.
+ * Returns the Conflict error. `conflicts` contains, for each manager, the fields that it would no
+ * longer own.
  */
 export function conflictError(conflicts: readonly Owner[]): ApiError {
   const reported = new BoundedTexts(FAULTS_CHARACTERS_MAX)
@@ -64,8 +64,8 @@ function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): 
 }
 
 /**
- * Returns the paths of the fields of one manager, and adds them to `paths`. The limit of `paths`
- * applies to the fields of all managers together.
+ * Returns the paths of one manager's fields, and adds them to `paths`. The size limit of `paths`
+ * applies to all managers together.
  */
 function pathsOf(fields: FieldSet, paths: BoundedTexts): readonly string[] {
   const before = paths.all.length

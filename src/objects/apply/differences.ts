@@ -1,6 +1,6 @@
 /**
- * Compares an object before and after a write, in each version in which managers own fields. The
- * comparison determines which managers conflict with the write, and which fields they lose.
+ * Compares an object before and after a write, in each API version that a field manager uses. The
+ * result shows which managers conflict with the write, and which fields they would no longer own.
  */
 import type { Fields } from '../../api/object.ts'
 import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
@@ -9,14 +9,14 @@ import { eachItem, isDivided, once } from '../../lib/scheduling/parts.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { StructMerge } from './merge-type.ts'
 
-/** An object before and after a write, in one version of its kind. */
+/** An object before and after a write, both in the same API version. */
 export type Versions = {
   readonly type: StructMerge
   readonly before: Fields
   readonly after: Fields
   /**
-   * Whether to compare all fields, including those that a request with this URL path cannot change.
-   * For custom kinds, kube-apiserver ignores such fields only in the API version of the request.
+   * Whether fields that requests with this URL path cannot change are compared nevertheless.
+   * kube-apiserver does this for custom kinds, except in the API version of the request.
    */
   readonly isWhole?: boolean
 }
@@ -29,15 +29,15 @@ export class Differences {
   readonly #known = new Map<string, Comparison | undefined>()
   readonly #read = new Map<string, Versions | undefined>()
   /**
-   * The fields of which the writer becomes the owner, for each comparison. They are cached because
-   * thousands of managers can have the same version.
+   * The fields that the writer then owns, by comparison. They are cached, because thousands of
+   * managers can use the same version.
    */
   readonly #taken = new Map<Comparison, FieldSet>()
 
   /**
-   * Creates the comparison of a write. `versions` is one version for all managers, or a function
-   * that returns undefined if the kind has no such version. `ignored` contains the fields that a
-   * request with this URL path cannot change.
+   * Prepares the comparisons of a write. `versions` is one pair of objects for all managers, or a
+   * function that returns the pair in a version. `ignored` contains the fields that a request with
+   * this URL path cannot change.
    */
   constructor(
     versions: Versions | ((apiVersion: string) => Versions | undefined),
@@ -59,7 +59,10 @@ export class Differences {
     })
   }
 
-  /** Returns the type in a version, or undefined if the kind has no such version. */
+  /**
+   * Returns the merge type of the kind in a version, or undefined if the kind does not have this
+   * version.
+   */
   readonly typeIn = (apiVersion: string): StructMerge | undefined =>
     this.#versionsIn(apiVersion)?.type
 
@@ -105,8 +108,9 @@ export class Differences {
   }
 
   /**
-   * Returns the managers after the write. They lose the fields that the write changes or removes.
-   * Managers whose version no longer exists are dropped. The entry of `writer` is not changed.
+   * Returns the managers after the write. They no longer own fields that the write changes or
+   * removes. Managers whose version no longer exists are dropped. The entry of `writer` stays
+   * unchanged.
    */
   release(owners: Owners, writer?: string): Map<string, Owner> {
     const kept = eachItem(
@@ -127,8 +131,8 @@ export class Differences {
         return true
       },
     )
-    // If the work is interrupted, the loop continues with this map later. Return a copy, which the
-    // caller can change.
+    // If the work is divided into parts, the loop above keeps this map for later parts. Return a
+    // copy, because the caller changes the map.
     return isDivided() ? new Map(kept) : kept
   }
 }

@@ -1,8 +1,7 @@
 /**
- * A cache of field sets and of their text, which is their serialized form (FieldsV1). A client
- * usually writes all objects of a kind in the same way, so most entries of managedFields contain
- * one of a few texts. Each distinct text is parsed once, and all entries that contain it share the
- * parsed set.
+ * A cache of field sets and of their text in the format FieldsV1. A client usually writes all
+ * objects of a kind in the same way, so a few texts occur in most entries of managedFields. Each of
+ * them is parsed only once, and all of its entries share the parsed set.
  */
 import { type FieldSet, isSameSet } from './field-set.ts'
 
@@ -18,8 +17,8 @@ export class FieldSetCache {
   readonly #sets = new Map<string, FieldSet>()
   readonly #texts = new WeakMap<FieldSet, string>()
   /**
-   * Cached sets, keyed by the result of `looksOf`. If several sets have the same key, only the last
-   * one is found.
+   * Cached sets by a key that equal sets share (`looksOf`). Different sets can also share a key.
+   * Then only the last of them is found.
    */
   readonly #alike = new Map<string, FieldSet>()
   #characters = 0
@@ -29,8 +28,8 @@ export class FieldSetCache {
   }
 
   /**
-   * Returns the text of the given set or of an equal one. Comparing two sets is much cheaper than
-   * printing a set.
+   * Returns the text of a set, if this set or an equal one is cached. Comparing two sets is much
+   * cheaper than printing one.
    */
   text(set: FieldSet): string | undefined {
     const own = this.#texts.get(set)
@@ -40,17 +39,17 @@ export class FieldSetCache {
   }
 
   /**
-   * Stores the text of this set object until the set is garbage collected. Unlike `add`, this does
-   * not share the text with equal sets, and does not make the set available to later lookups by
-   * text.
+   * Stores the text of this set as long as the set is in memory. In contrast to `add`, neither
+   * equal sets nor a lookup by text find it.
    */
   record(text: string, set: FieldSet): void {
     if (!this.#sets.has(text)) this.#texts.set(set, text)
   }
 
   /**
-   * Caches a text and its set, so that they are shared. Neither the text nor an element of the set
-   * may be a slice of a larger string. Otherwise the cache would retain that string in memory.
+   * Caches a text and its set, so that other objects can share them. Neither the text nor an
+   * element of the set may be a substring of a longer string, because V8 would keep the longer
+   * string in memory.
    */
   add(text: string, set: FieldSet): void {
     if (this.#sets.has(text)) return
@@ -69,7 +68,7 @@ export class FieldSetCache {
 }
 
 /**
- * Returns a key that equal sets share and that is cheap to compute. It consists of the top-level
+ * Returns a key that is the same for equal sets and fast to compute. It consists of the top-level
  * fields and the number of fields directly below each of them.
  */
 function looksOf({ children }: FieldSet): string {

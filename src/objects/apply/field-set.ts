@@ -1,8 +1,8 @@
 /**
- * A set of fields of an object, represented as a tree. Each node is a field. The path elements from
- * the root to the node identify the field (path-element.ts). A node is either in the set, or exists
- * only because a field below it is in the set. Sets are immutable. Operations return unchanged
- * nodes as they are, so that their cached text can be reused.
+ * A set of fields of an object, represented as a tree. Each node stands for a field, whose path is
+ * formed by the path elements from the root to the node (path-element.ts). Some nodes are not in
+ * the set themselves, but only on the path to fields in the set. Sets are immutable. Operations
+ * reuse unchanged nodes, so that their cached text can be reused.
  */
 import { eachItem, isDivided, once } from '../../lib/scheduling/parts.ts'
 
@@ -50,8 +50,8 @@ type Step = {
 }
 
 /**
- * Returns `set`, after applying `below` to each child node that exists in both sets. Children that
- * exist only in `set` are kept.
+ * Returns a copy of `set` in which `below` has replaced each child that also exists in `other`. All
+ * other children are kept.
  */
 function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
   const fewer = set.children.size < other.children.size ? set.children : other.children
@@ -70,14 +70,14 @@ function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): Fie
   return { isOwned, children: children ?? set.children }
 }
 
-/** A modified copy of a node's children. `children` is undefined as long as nothing is modified. */
+/** The children of a node after modifications. Undefined if none of them was modified. */
 type ChangedChildren = { children: Map<string, FieldSet> | undefined }
 
 const unchanged = (): ChangedChildren => ({ children: undefined })
 
 /**
- * Visits each element. The caller can divide the work into parts, between which it can be
- * interrupted (lib/scheduling/parts.ts).
+ * Calls a function for each element. If the caller's work is divided into parts
+ * (lib/scheduling/parts.ts), this loop can be interrupted.
  */
 function visited(
   children: ReadonlyMap<string, FieldSet>,
@@ -93,9 +93,9 @@ function visited(
 }
 
 /**
- * Returns the union of all sets. Sets are joined pairwise, because adding them one by one would
- * copy a growing set each time. The union of each pair is stored, so that interrupted work does not
- * compute it again.
+ * Returns the union of all sets. The sets are joined in pairs, because adding them one by one would
+ * copy a growing set each time. In work that is divided into parts, the union of each pair is
+ * stored, so that later parts do not repeat it.
  */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = noFields, second] = sets
@@ -143,7 +143,7 @@ export function isSameSet(one: FieldSet, other: FieldSet): boolean {
   return true
 }
 
-/** Returns a node with these children. All nodes without children are the same object. */
+/** Returns a node with these children. All nodes without children share one object. */
 export const nodeOf = (
   isOwned: boolean,
   children: ReadonlyMap<string, FieldSet> | undefined,

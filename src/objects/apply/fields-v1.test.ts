@@ -36,7 +36,7 @@ const element = fc.oneof(
   fc.nat(20).map((at) => `i:${at}`),
 )
 
-/** Returns random nodes with this number of levels below them. */
+/** Returns random nodes. Below each of them are at most this number of levels. */
 const nodes = (levels: number): fc.Arbitrary<FieldSet> =>
   levels === 0
     ? fc.constant(ownedLeaf)
@@ -159,7 +159,7 @@ test('invalid fieldsV1 text is rejected, and elements with an unknown prefix are
 })
 
 test('a key with escape sequences is parsed correctly, regardless of the key that was parsed before', () => {
-  // Because of a bug, V8 13.6 would return this key again when it parses the next text
+  // V8 13.6 has a bug: after parsing this key, it would return the same key for the next text
   // (`hasEscapedKey` in api/json-value.ts).
   parseFieldsV1(String.raw`{"f:x":{},"f:\\":{}}`)
   const set = parseFieldsV1(String.raw`{"f:x":{},"f:\"":{}}`)

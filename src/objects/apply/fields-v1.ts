@@ -21,8 +21,8 @@ export function parseFieldsV1(text: string): FieldSet | undefined {
   const found = known.set(text)
   if (found !== undefined) return found
   if (text.length > SHARED_CHARACTERS_MAX) return readFieldsV1(text)
-  // The text can be a slice of the object's JSON. Elements of the set that are slices would retain
-  // all of that JSON in memory.
+  // Copies the text, because it can be a substring of the object's JSON. The elements of the cached
+  // set would otherwise keep all of that JSON in memory.
   const set = readFieldsV1(ownText(text))
   if (set !== undefined && known.text(set) === undefined) addKnown(set, set)
   return set
@@ -117,17 +117,16 @@ function readNodeInParts(scanner: JsonScanner, depth: number): FieldSet | undefi
 type Children = Map<string, FieldSet>
 
 /**
- * Prints a set. The text is cached for each set, because sets are immutable and are often printed
- * again.
+ * Returns the FieldsV1 text of a set. The text is cached, because sets are immutable and the same
+ * set is often printed again.
  */
 export function printFieldsV1(set: FieldSet): string {
   return known.text(set) ?? addKnown(set, undefined)
 }
 
 /**
- * Prints a set, adds it to the cache, and returns its text. `own` is the set, provided that none of
- * its elements is a slice of a larger string. If `own` is undefined, a copy of the set is cached
- * instead.
+ * Prints a set, caches it with its text, and returns the text. `own` is the same set if none of its
+ * elements is a substring of a longer string. If `own` is undefined, a copy of the set is cached.
  */
 function addKnown(set: FieldSet, own: FieldSet | undefined): string {
   const printed = printChildren(set, '')
@@ -144,8 +143,8 @@ function addKnown(set: FieldSet, own: FieldSet | undefined): string {
 }
 
 /**
- * Returns a copy of a set whose elements are not slices of a larger string. The copy has the same
- * order of elements, because the cache relies on it to recognize equal sets.
+ * Returns a copy of a set in which no element is a substring of a longer string. The order of
+ * elements does not change, because the cache needs it to find equal sets.
  */
 function ownSet({ isOwned, children }: FieldSet): FieldSet {
   const copies = new Map<string, FieldSet>()
@@ -173,8 +172,7 @@ const printNode = (node: FieldSet): string =>
   node.children.size === 0 ? '{}' : printChildren(node, node.isOwned ? '".":{}' : '')
 
 /**
- * Returns the children, sorted in the order in which they are printed. In most sets they are
- * already sorted.
+ * Returns the children in the order in which they are printed. Most sets are already in this order.
  */
 function sorted(children: FieldSet['children']): Iterable<readonly [string, FieldSet]> {
   let before: string | undefined

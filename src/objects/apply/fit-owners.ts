@@ -1,7 +1,7 @@
 /**
- * Adapts field managers to a schema that has changed since their last write. If a list, a map or a
- * struct has become atomic, each manager that owned a part of it then owns all of it. If it has
- * become granular, its managers are unchanged.
+ * Adapts field managers to a schema that has changed since their last write. If a list, map or
+ * struct is atomic now and was granular before, each manager that owned a part of it now owns all
+ * of it. If it is granular now and was atomic before, its managers stay unchanged.
  */
 import { eachItem } from '../../lib/scheduling/parts.ts'
 import { type FieldSet, ownedLeaf } from './field-set.ts'
@@ -9,8 +9,9 @@ import { type Owner, type Owners, withFields } from './managers.ts'
 import type { MergeType, StructMerge } from './merge-type.ts'
 
 /**
- * Returns the managers with field sets that match the schema. `typeIn` returns undefined if the
- * kind has no such version; managers of that version are unchanged.
+ * Returns the managers with field sets that match the schema. `typeIn` returns the merge type of an
+ * API version. It returns undefined if the kind does not have this version; its managers are then
+ * unchanged.
  */
 export function fitOwners(
   owners: Owners,
@@ -34,8 +35,8 @@ export function fitOwners(
 }
 
 /**
- * Field sets that are known to match a type. Objects with the same managers share their sets, so
- * most sets have been checked before.
+ * Field sets that match a merge type. Objects with the same managers share their field sets, so
+ * most sets need to be checked only once.
  */
 const known = new WeakMap<StructMerge, WeakSet<FieldSet>>()
 
@@ -59,7 +60,7 @@ function fit(set: FieldSet, type: MergeType): FieldSet {
   return children === undefined ? set : { isOwned: set.isOwned, children }
 }
 
-/** Returns the type of an element, or undefined if the schema does not declare the element. */
+/** Returns the merge type of a field or item, or undefined if the schema does not declare it. */
 function typeAt(
   element: string,
   type: Exclude<MergeType, { form: 'scalar' | 'any' }>,

@@ -1,8 +1,8 @@
 /**
- * Handles the annotation in which kubectl's client-side apply stores the configuration. With it,
- * users can switch between client-side and server-side apply. Fields that client-side apply has
- * set, and that have not changed since, do not cause conflicts. Server-side apply keeps the
- * annotation up to date.
+ * Handles the annotation in which client-side apply (kubectl) stores the applied configuration. The
+ * annotation lets users switch between client-side and server-side apply: fields that client-side
+ * apply has set, and that have not changed since, do not cause conflicts. Server-side apply keeps
+ * the annotation up to date.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'

@@ -1,7 +1,7 @@
 /**
  * Reads and writes the field managers of an object, which are the entries of
- * metadata.managedFields. An unchanged entry is written as the same JavaScript object with the same
- * text.
+ * metadata.managedFields. If an entry is unchanged, the same JavaScript object is written again,
+ * with the same text.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
 import { compareKeys, printString } from '../codec/json.ts'
@@ -13,7 +13,7 @@ import { SHARED_CHARACTERS_MAX } from './field-set-cache.ts'
 type Operation = 'Apply' | 'Update'
 const operations: readonly Operation[] = ['Apply', 'Update']
 
-/** A field manager, with the operation by which it writes. */
+/** A field manager and its operation, Apply or Update. */
 export type Writer = {
   readonly manager: string
   readonly operation: Operation
@@ -26,7 +26,10 @@ export type Owner = Writer & {
   /** Time of the manager's last change. Undefined if the entry has no time. */
   readonly time: string | undefined
   readonly fields: FieldSet
-  /** The entry as it was read. Undefined after a change of the entry. */
+  /**
+   * The entry of managedFields from which this manager was read. Undefined if the manager was
+   * changed since.
+   */
   readonly entry: Fields | undefined
 }
 
@@ -34,8 +37,9 @@ export type Owner = Writer & {
 export type Owners = ReadonlyMap<string, Owner>
 
 /**
- * Returns the key of a manager's entry. An applier has one entry for all versions. An updater has
- * an entry for each version.
+ * Returns the key of a manager. It contains the API version only for the operation Update.
+ * Therefore, an applier has one entry for all versions, and an updater has an entry for each
+ * version.
  */
 export function identityOf({ manager, operation, apiVersion, subresource }: Writer): string {
   const version = operation === 'Update' ? `,"apiVersion":${printString(apiVersion)}` : ''
@@ -44,8 +48,8 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Writ
 }
 
 /**
- * Reads the managers of an object. If any entry is invalid, all entries are ignored and undefined
- * is returned.
+ * Reads the managers of an object. Returns undefined if any entry is invalid. Callers then ignore
+ * all entries.
  */
 export function readOwners(managedFields: Json | undefined): Owners | undefined {
   const owners = new Map<string, Owner>()
@@ -66,8 +70,8 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
 }
 
 /**
- * Parsed field sets of entries whose text is too long for the cache, keyed by the entry. All
- * readers of an object share its entries, so that a long text is not parsed again for each write.
+ * Parsed field sets by entry, for texts that are too long for the cache. All readers of an object
+ * share its entries, so a long text is parsed only once and not for each write.
  */
 const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
 
@@ -138,5 +142,8 @@ const isSameEntry = (one: Json, other: Json): boolean =>
   isFields(other) &&
   timeless.every((name) => textOf(one[name]) === textOf(other[name]))
 
-/** The fields of an entry that are compared. The field with the long text is last. */
+/**
+ * The fields of an entry that are compared. The long one is the last, so that it is rarely
+ * compared.
+ */
 const timeless = ['manager', 'operation', 'apiVersion', 'subresource', 'fieldsV1'] as const

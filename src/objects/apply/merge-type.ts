@@ -13,14 +13,14 @@ export type ScalarMerge = {
 }
 
 /**
- * A value of unknown type. If it is a map, it is merged by key, unless `isWhole` is set. Otherwise
- * it is atomic.
+ * A value whose type is unknown. A map is merged by key, unless `isWhole` is true. All other values
+ * are atomic.
  */
 export type AnyMerge = { readonly form: 'any'; readonly isWhole?: true }
 
 /**
- * A list. `whole` stands for an atomic list, `value` for a set, and `keys` for an associative list,
- * whose items are identified by the fields in `keys`.
+ * A list. `by` is `whole` for an atomic list, `value` for a set, and `keys` for an associative
+ * list, in which the fields `keys` identify an item.
  */
 export type ListMerge = {
   readonly form: 'list'
@@ -31,7 +31,7 @@ export type ListMerge = {
 
 export type ListKey = {
   readonly name: string
-  /** The value of the key for an item that omits it. Undefined if the key is required. */
+  /** The value that an item has if it omits the key. Undefined if an item must contain the key. */
   readonly default: Json | undefined
 }
 
@@ -41,7 +41,10 @@ export type StructMerge = {
   readonly form: 'struct'
   readonly isAtomic: boolean
   readonly fields: ReadonlyMap<string, StructField>
-  /** Whether undeclared fields are allowed. Their types are unknown. */
+  /**
+   * Whether the struct can have other fields than the declared ones. The types of these are
+   * unknown.
+   */
   readonly isOpen?: boolean
 }
 
@@ -69,7 +72,7 @@ export function mergeTypeOf(struct: Struct): StructMerge {
   if (found !== undefined) return found
   const fields = new Map<string, StructField>()
   const made: StructMerge = { form: 'struct', isAtomic: struct.isAtomic, fields }
-  // Add the type to the cache before its fields are visited, because a type can contain itself.
+  // Cache the type before its fields are visited, because they can contain the type again.
   known.set(struct, made)
   for (const field of struct.fields) {
     fields.set(field.name, structField(field.name, typeOf(field.schema, field.topology)))
@@ -115,8 +118,8 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
     case 'microTime':
     case 'quantity':
       return { form: 'scalar', scalar: 'untyped' }
-    // In the published OpenAPI schema, int-or-string has no `type` keyword. Therefore this step
-    // accepts lists and maps; they are rejected later, when the object is decoded.
+    // The published OpenAPI schema of int-or-string has no `type`, so this step accepts any value.
+    // Decoding rejects lists and maps later.
     case 'intOrString':
       return anything
   }

@@ -1,7 +1,7 @@
 /**
  * Merges an applied value into a live value. Applied fields take precedence, and all other fields
- * are kept. Unchanged parts of the result are the live values themselves, so that comparisons can
- * skip them.
+ * are kept. Parts that do not change are the same JavaScript objects as in the live value, so that
+ * comparisons can skip them.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../../api/object.ts'
@@ -77,8 +77,8 @@ const copyOf = (live: Fields): JsonMap =>
   )
 
 /**
- * Merges two lists. Items that are in both lists are in the order of the applied list. An item that
- * is only in the live list stays before the shared item that follows it.
+ * Merges two lists. The items of the applied list keep their order. An item that is only in the
+ * live list stays before the next item of the live list that both lists contain.
  */
 function mergeItems(
   live: readonly Json[],
@@ -93,8 +93,8 @@ function mergeItems(
     return typeof place === 'number' ? merge(live[place] ?? null, item, type.of) : item
   })
   const isApplied = new Set(elements)
-  // For each applied item, the path element of the first item, at or after it, that is also in the
-  // live list.
+  // For each applied item, the path element of the first item from there on that the live list also
+  // contains.
   const nextShared: (string | undefined)[] = []
   for (let at = elements.length - 1; at >= 0; at--) {
     const element = elements[at] ?? ''
@@ -137,8 +137,8 @@ type ListElements = {
 }
 
 /**
- * Returns the index of each path element. Repeated elements are marked, because their items are
- * replaced instead of merged.
+ * Returns the index of each path element, or `repeated` if it occurs several times. Items with a
+ * repeated path element are replaced instead of merged.
  */
 function placesOf(elements: readonly string[]): ReadonlyMap<string, number | 'repeated'> {
   const places = new Map<string, number | 'repeated'>()

@@ -1,6 +1,6 @@
 /**
- * Computes the field sets of a value: the fields that an applier of the value owns, and the fields
- * that are added with the value.
+ * Computes two field sets of a value: the fields that its applier owns, and the fields that exist
+ * because of the value.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { eachItem, eachKey, isDivided } from '../../lib/scheduling/parts.ts'
@@ -11,7 +11,7 @@ import { isEmptyMap } from './value.ts'
 
 /**
  * Returns the fields that the applier of a value owns: scalars, empty maps, list items and map
- * keys. A struct or list is not owned merely because it has contents.
+ * keys. For a struct or a list, these are fields inside it, not the struct or list itself.
  */
 export function appliedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
@@ -32,7 +32,8 @@ export function appliedSet(value: Json, type: MergeType): FieldSet {
 const ownedItem = (item: Json, of: MergeType): FieldSet => owned(appliedSet(item, of))
 
 /**
- * Returns the fields that a value adds: all fields in it, including the maps and lists themselves.
+ * Returns the fields that exist because of a value: all fields in it, and all maps and lists
+ * themselves.
  */
 export function addedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
@@ -64,8 +65,8 @@ function fieldSets(fields: Fields, put: (children: Children, key: string) => voi
 }
 
 /**
- * Returns the field sets of the items, by element. Several items with the same key count as one
- * field, about whose contents nothing is known.
+ * Returns the field set of each item, by path element. If several items have the same key, they
+ * count as one field without known contents.
  */
 function itemSets(
   list: readonly Json[],
@@ -83,7 +84,7 @@ function itemSets(
 
 const owned = (set: FieldSet): FieldSet => (set.isOwned ? set : nodeOf(true, set.children))
 
-/** Whether a value is owned as a whole, like a scalar or an atomic value. */
+/** Whether a value can only be owned as a whole, as scalars and atomic values are. */
 export function isLeaf(value: Json, type: MergeType): boolean {
   switch (type.form) {
     case 'scalar':
@@ -107,7 +108,10 @@ export type Child = {
 
 const anything: MergeType = { form: 'any' }
 
-/** Returns the child with the given key. The value must not be a leaf. */
+/**
+ * Returns the field of a struct or the entry of a map with this key. The value must be a struct or
+ * a map that is not atomic.
+ */
 export function childOf(key: string, type: MergeType): Child {
   if (type.form === 'struct') {
     const field = type.fields.get(key)

@@ -31,13 +31,15 @@ export function itemElement(item: Json, { by, keys }: ListMerge): string | undef
   return `k:{${text}}`
 }
 
-/** Returns the value of a key field. Null is also a valid value. */
+/**
+ * Returns the value of a key field, which can be null, or its default. Undefined if it has neither.
+ */
 function keyOf(item: Fields, { name, default: value }: ListKey): Json | undefined {
   const given = item[name]
   return given === undefined ? value : given
 }
 
-/** Returns why a list cannot contain an item, with kube-apiserver's message. */
+/** Returns kube-apiserver's message for an item that the list cannot contain. */
 export function itemFault(item: Json, { by, keys }: ListMerge): string {
   if (by === 'value') {
     if (Array.isArray(item)) return 'not supported: associative list with lists as elements'
@@ -68,7 +70,10 @@ export function isElement(element: string): boolean {
   }
 }
 
-/** Matches the most common keys: strings without escape sequences, and non-negative integers. */
+/**
+ * Matches keys in the most common form: strings without escape sequences and quotes, and
+ * non-negative integers.
+ */
 const plainKeys = /^\{(?:"\w+":(?:"[ !#-[\]-~]*"|[0-9]{1,15})(?:,(?=")|(?=\})))+\}$/
 
 export const isKnownElement = (element: string): boolean => 'fkvi'.includes(element[0] ?? ' ')
@@ -96,8 +101,8 @@ export function compareElements(one: string, other: string): number {
 }
 
 /**
- * Matches elements whose texts can be compared directly. They are ASCII field names, and keys or
- * values that consist of one string without any character that sorts before the closing quote.
+ * Matches elements that have the same order as their texts: ASCII field names, and keys or values
+ * that consist of one string. No character of the string may sort before the quote that ends it.
  */
 const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
@@ -116,7 +121,7 @@ export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
 type Entry<T> = readonly [element: string, T]
 type ReadEntry<T> = { readonly entry: Entry<T>; readonly read: ReadElement }
 
-/** Whether the text of the element can be compared directly. */
+/** Whether elements like this one can be compared as text. */
 const isPlain = ([element]: Entry<unknown>): boolean => plainElement.test(element)
 
 const readEntry = <T>(entry: Entry<T>): ReadEntry<T> => ({ entry, read: readElement(entry[0]) })
@@ -151,8 +156,8 @@ function compareRead(one: ReadElement, other: ReadElement): number {
 }
 
 /**
- * Like `compareItemKeys`, but does not parse the keys. If plain keys have the same names, the first
- * difference between their texts determines the order.
+ * Does the same as `compareItemKeys`, but without parsing the keys. Plain keys with the same names
+ * are ordered by the first difference between their texts.
  */
 function comparePlainKeys(one: string, other: string): number {
   let at = 0
@@ -160,12 +165,12 @@ function comparePlainKeys(one: string, other: string): number {
   if (at === one.length || at === other.length) return one.length - other.length
   let start = at
   while (isDigit(one[start - 1])) start--
-  // A value begins after `":`, except in the text `":":`, as in `{"a":":b"}`. There, the second
-  // colon is the first character of a string.
+  // A value begins after the colon of `":`. But in `{"a":":b"}`, the second colon follows a quote
+  // because it is the first character of a string.
   const isValue = one[start - 1] === ':' && one[start - 2] === '"' && one[start - 3] !== ':'
   const [number, otherNumber] = [digitsAt(one, start), digitsAt(other, start)]
   if (isValue && number !== '' && otherNumber !== '') return Number(number) - Number(otherNumber)
-  // Numbers sort before strings, and a string sorts before all strings of which it is a prefix.
+  // Numbers sort before strings. If one string is the beginning of another, it sorts first.
   if (isValue && start === at) return number === '' ? 1 : -1
   if (one[at] === '"') return -1
   return other[at] === '"' ? 1 : compareKeys(one.slice(at), other.slice(at))

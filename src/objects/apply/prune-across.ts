@@ -1,8 +1,7 @@
 /**
- * Prunes an object whose managers use different versions. The fields that the applier owned are
- * removed in the version in which it applied them. Then the object is converted to each other
- * version. This adds back the fields that are owned in that version or that the conversion always
- * sets.
+ * Prunes an object whose managers use different API versions. In the version in which the applier
+ * owned fields, these fields are removed. Then the object is converted to each version of another
+ * manager. The fields that this manager owns, or that the conversion always sets, are added again.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { type FieldSet, noFields, union, unionOf } from './field-set.ts'
@@ -25,7 +24,7 @@ export type Convert = (
 type PruneAcrossOptions = {
   readonly before: Owner
   readonly owners: Owners
-  /** The version of `merged` and of the result. */
+  /** The API version of `merged`, in which the result is also returned. */
   readonly version: string
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
   readonly convert: Convert

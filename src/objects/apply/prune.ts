@@ -11,10 +11,10 @@ import { itemElement } from './path-element.ts'
 import { isEmptyMap } from './value.ts'
 
 /**
- * Prunes a value. `before` contains the fields that the applier owned. `owned` contains the fields
- * that all managers own now, including the applier. A struct or list in `before` is removed
- * entirely if no field in it is owned. This also applies if it contains defaults that never had an
- * owner. A map or list that becomes empty becomes null.
+ * Removes fields from a value. `before` contains the fields that the applier owned. `owned`
+ * contains the fields that the applier and all other managers own now. If a struct or list is in
+ * `before` and no field in it is owned, it is removed with its contents, even with defaults that
+ * never had an owner. A map or list that becomes empty becomes null.
  */
 export function prune(value: Json, type: MergeType, sets: PruneSets): Json {
   if (sets.before.children.size === 0 || isLeaf(value, type)) return value
@@ -52,8 +52,8 @@ type Part = {
   readonly had: FieldSet
   readonly has: FieldSet | undefined
   /**
-   * Whether the field is declared in the schema. A declared field counts as owned if any field
-   * below it is owned.
+   * Whether the schema declares the field. A declared field counts as owned if any field inside it
+   * is owned.
    */
   readonly isDeclared: boolean
 }
@@ -79,15 +79,15 @@ function prunePart(
 }
 
 /**
- * Whether a declared field contains nothing but empty lists. Field sets do not contain such a
- * field, so it is kept.
+ * Whether a declared field contains only empty lists. It is kept, because field sets do not record
+ * such a field, so no manager can own it.
  */
 const isNobodys = (value: Json, type: MergeType, isDeclared: boolean): boolean =>
   isDeclared && !isEmptyMap(value) && isEmptySet(appliedSet(value, type))
 
 /**
- * Whether a map has fields that contain nothing but empty lists. As in kube-apiserver, an owned map
- * is removed if it has such fields but no owned fields.
+ * Whether any field of a map contains only empty lists. As in kube-apiserver, an owned map with
+ * such a field is removed if it has no owned fields.
  */
 const holdsNobodys = (value: Json, type: MergeType): boolean =>
   isFields(value) &&
@@ -97,7 +97,7 @@ const holdsNobodys = (value: Json, type: MergeType): boolean =>
     return !isNobodys(value[key] ?? null, below, isDeclared)
   })
 
-/** Whether any field is owned. Fields that contain nothing but empty lists do not count. */
+/** Whether any field inside a value is owned. Fields that contain only empty lists do not count. */
 const keepsAny = (value: Json, type: MergeType, has: FieldSet): boolean =>
   has.children.size > 0 &&
   isFields(value) &&

@@ -73,8 +73,8 @@ function capped(owners: Map<string, Owner>): Owners {
     merged.set(ancient, sets)
     count--
   }
-  // The union is computed once at the end. There can be thousands of sets, and adding them one by
-  // one would copy the union each time.
+  // Computes each union only once, at the end. There can be thousands of sets, and adding them one
+  // by one would copy the union each time.
   for (const [ancient, sets] of merged) {
     const owner = owners.get(ancient)
     if (owner !== undefined) owners.set(ancient, { ...owner, fields: unionOf(sets) })

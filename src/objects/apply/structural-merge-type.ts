@@ -32,15 +32,15 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
 }
 
 /**
- * Settings that a schema inherits from its enclosing schemas. `keepsUnknown` is
- * x-kubernetes-preserve-unknown-fields, which applies to all nested schemas.
+ * Settings that a schema inherits from the schemas around it. `keepsUnknown` is
+ * x-kubernetes-preserve-unknown-fields, which applies to all schemas inside.
  */
 type EnclosingSchema = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
 
 function typeOf(schema: Structural, around: EnclosingSchema): MergeType {
   const { types, items, checks } = schema
   const [type] = types
-  // The published schema of an int-or-string has only anyOf alternatives, which are ignored here.
+  // The published schema of int-or-string has no `type` but only anyOf, which is ignored here.
   if (type === undefined || types.length > 1) return anything
   if (type === 'object') return objectOf(schema, around)
   if (type === 'array')

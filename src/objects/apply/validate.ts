@@ -21,8 +21,8 @@ export const validateApplied = (value: Json, type: MergeType): readonly string[]
   validate(value, type, false)
 
 /**
- * Like `validateApplied`, but for an object that is not applied. Several list items of such an
- * object can have the same key.
+ * Does the same as `validateApplied`, but for an object that was not applied. Its lists may contain
+ * several items with the same key.
  */
 export const validateTyped = (value: Json, type: MergeType): readonly string[] =>
   validate(value, type, true)
@@ -34,8 +34,8 @@ function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonl
 }
 
 /**
- * Like `validateTyped`, but for an object of a built-in kind. Only kinds for which `mayOmitKeys`
- * returns true are validated, because objects of other kinds are always valid.
+ * Validates a stored object of a built-in kind. Like `validateTyped`, it accepts several items with
+ * the same key. Only kinds for which `mayOmitKeys` returns true can be invalid.
  */
 export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
   mayOmitKeys(type) ? validateTyped(wire, type) : []
@@ -62,7 +62,7 @@ const isSetOfAny = ({ by, of }: ListMerge): boolean => by === 'value' && of.form
 function hasList(type: MergeType, is: (list: ListMerge) => boolean, known: ListPresence): boolean {
   const found = known.get(type)
   if (found !== undefined) return found
-  // The result is cached before the fields are visited, because a type can contain itself.
+  // Cache a result before the fields are visited, because they can contain the type again.
   known.set(type, false)
   const has = hasListIn(type, is, known)
   known.set(type, has)
@@ -93,10 +93,7 @@ export const formatFaults = (faults: readonly string[]): string =>
     ? (faults[0] ?? '')
     : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
-/**
- * The position of a value. Most values are valid, so its path is computed only if the value is
- * invalid.
- */
+/** Where a value is in the object. The path is computed only for invalid values, which are rare. */
 type ValuePosition = {
   readonly above: ValuePosition | undefined
   readonly element: string
@@ -134,8 +131,8 @@ function visit(value: Json, type: MergeType, place: ValuePosition): void {
 type VisitedValue = { readonly type: MergeType; readonly place: ValuePosition }
 
 /**
- * Visits the fields in parts. The errors of each field are collected separately, because a visit
- * that is interrupted is repeated.
+ * Visits all fields of a value, in work that can be divided into parts. A visit that is interrupted
+ * is repeated, so the errors of each field are first collected separately.
  */
 function visitInParts(value: Fields, { type, place }: VisitedValue): void {
   const found = eachKey('validate fields', value, newFaults, (all, key) => {
@@ -162,8 +159,8 @@ function visitField(value: Fields, key: string, { type, place }: VisitedValue): 
 }
 
 /**
- * Formats a message as kube-apiserver does. kube-apiserver uses the message as a format string, so
- * a percent sign begins a format verb without an argument.
+ * Formats a message as kube-apiserver does, which uses the message as a format string by mistake.
+ * Therefore, each percent sign is printed like a format verb without an argument.
  */
 const formatted = (words: string): string =>
   words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) =>

@@ -38,8 +38,8 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
 }
 
 /**
- * Whether the serialized forms of two decoded values certainly differ. Empty and zero values might
- * not differ, because both can be omitted.
+ * Whether two decoded values differ even when they are serialized. Empty and zero values may be the
+ * same there, because both can be omitted.
  */
 export function isSurelyOther(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return false
@@ -64,7 +64,7 @@ export function isSurelyOther(one: Json | undefined, other: Json | undefined): b
   return hasValue(one) || hasValue(other)
 }
 
-/** Whether a value contains a part that is always serialized. */
+/** Whether a value contains anything that is never omitted when it is serialized. */
 function hasValue(value: Json | undefined): boolean {
   if (value === undefined || value === null) return false
   if (typeof value !== 'object') return value !== '' && value !== 0 && value !== false

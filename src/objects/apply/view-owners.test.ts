@@ -16,7 +16,7 @@ const ownerOf = (apiVersion: string, subresource = ''): Owner => ({
 const ownersOf = (...owners: readonly Owner[]): Owners =>
   new Map(owners.map((owner) => [identityOf(owner), owner]))
 
-/** Only v1 has the view. */
+/** Only version v1 of the object has the field that the view represents. */
 const field: ViewField = {
   inObject: (apiVersion) => (apiVersion === 'g/v1' ? fieldSetOf(['spec.a']) : undefined),
   inView: fieldSetOf(['spec.replicas']),

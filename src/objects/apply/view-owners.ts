@@ -1,16 +1,17 @@
 /**
- * Computes the field managers of a view. A view represents one field of another object: for
- * example, Scale represents the replicas of a Deployment. The managers of the field in the object
- * own the corresponding field in the view. Changes of ownership in the view are applied to the
- * object.
+ * Computes the field managers of a view. A view is an object that represents one field of another
+ * object: for example, Scale represents the replicas of a Deployment. The managers of this field
+ * own the corresponding field in the view. If the view gets new managers, the object gets them as
+ * well.
  */
 import { difference, type FieldSet, intersects, isEmptySet } from './field-set.ts'
 import { identityOf, type Owner, type Owners, withFields } from './managers.ts'
 
 export type ViewField = {
   /**
-   * Returns the field in a version of the object, as a field set. Returns undefined if the version
-   * does not have the view. `inView` is the corresponding field in the view.
+   * Returns the field that the view represents in a version of the object, as a field set.
+   * Undefined if this version does not have the field. `inView` is the corresponding field of the
+   * view.
    */
   readonly inObject: (apiVersion: string) => FieldSet | undefined
   readonly inView: FieldSet
@@ -19,9 +20,9 @@ export type ViewField = {
 }
 
 /**
- * Returns the managers of the view. The identity of an updater includes its version, so an updater
- * of the object has a different identity in the view. As in kube-apiserver, any write through the
- * view transfers the field to that identity.
+ * Returns the managers of the view. The key of a manager with the operation Update includes its
+ * version, so the same manager has another key in the view. As in kube-apiserver, any write to the
+ * view makes the field belong to that key.
  */
 export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: ViewField): Owners {
   const shown = [...owners.values()].filter(({ apiVersion, fields }) => {
@@ -35,8 +36,8 @@ export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: 
 }
 
 /**
- * Returns the managers of the object after a write through the view. Entries that the write added
- * have no time.
+ * Returns the managers of the object after a write to the view. The entries that the write added do
+ * not have a time.
  */
 export function ownersInObject(owners: Owners, viewOwners: Owners, field: ViewField): Owners {
   const { inObject, inView, objectVersion } = field

@@ -1,7 +1,7 @@
 /**
- * Converts objects to their JSON form, as it is serialized. It includes zero values that are always
- * serialized, and excludes empty values that are omitted. Ownership of fields depends on the JSON
- * form, not on the object in memory.
+ * Converts objects to the form in which they are serialized as JSON. It contains zero values that
+ * are always serialized, and lacks empty values that are omitted. The fields that managers own are
+ * those of this form, not those of the object in memory.
  */
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -23,17 +23,18 @@ export const storedWire = (object: KubeObject, struct: Struct): Fields =>
 export const wholeWire = (object: Fields, struct: Struct): Fields =>
   structWire(object, struct, undefined)
 
-/** Returns a field in the form used by `wholeWire`, or undefined if the field is omitted. */
+/**
+ * Returns a field as it appears in the result of `wholeWire`, or undefined if it is omitted there.
+ */
 export const wholeField = (given: Json, field: Field): Json | undefined =>
   fieldWire(given, field, undefined)
 
-/** Returns a list item in the form used by `wholeWire`. */
+/** Returns a list item as it appears in the result of `wholeWire`. */
 export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, undefined)
 
 /**
  * Returns the JSON form of an object that a client sent. `stored` is the object from which it was
- * created. A value that is identical (`===`) in both objects is treated as one that the client did
- * not send.
+ * created. If both contain the identical value (`===`), the client has not sent this value.
  */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   once('given wire', () => structWire(tracked(object), struct, 'given', stored))
@@ -67,8 +68,8 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
-    // If all fields of one struct equal those of the other, they are all omitted. Whether the field
-    // that contains the struct is serialized then depends on the complete struct.
+    // Only one of the two structs has changed fields, so only their complete forms show whether the
+    // field is serialized.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
     const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)
@@ -96,8 +97,8 @@ export const convertedWire = (object: KubeObject, struct: Struct): Fields =>
  * - null: as null, if the field is always serialized.
  * - undefined and 'given': unchanged, if the field is always serialized.
  * - 'kept': like 'given', and empty lists are also kept where they would be omitted.
- * - 'listed': like 'kept', and empty maps are kept as well. Used for the items of atomic lists in
- *   objects from clients: Go compares these items in memory, where an empty list or map differs
+ * - 'listed': like 'kept', and empty maps are also kept. Used in objects from clients for the items
+ *   of atomic lists, because Go compares these items in memory, where an empty list or map differs
  *   from an absent one.
  */
 type Empty = null | undefined | 'given' | 'listed' | 'kept'
@@ -113,7 +114,9 @@ function structWire(value: Fields, struct: Struct, empty: Empty, stored?: Fields
   return wire
 }
 
-/** Returns the fields of a custom object that have no type, without converting them. */
+/**
+ * Returns the fields of a custom object that its schema does not declare. They are not converted.
+ */
 function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
   const wire = new JsonMap()
   for (const [name, field] of Object.entries(value))
@@ -190,8 +193,8 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
 }
 
 /**
- * Parses JSON that is stored as text. If it is nested too deeply, or contains a number that cannot
- * be represented, the text is treated as one opaque value.
+ * Parses JSON that is stored as text. If it is nested too deeply, or if a number cannot be
+ * represented, the whole text counts as a single value.
  */
 function rawWire(text: string): Json {
   try {
@@ -206,7 +209,7 @@ const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
   item === null ? zeroWire(of, false) : valueWire(item, of, empty)
 
 /**
- * Whether decoded values of a type are already in JSON form, so that they need not be converted.
+ * Whether values of a type need no conversion, because their JSON form is the same as in memory.
  */
 const isPlain = ({ type }: Schema): boolean =>
   type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'

@@ -24,8 +24,8 @@ export const userEnvironment = (version: CelVersion): Environment =>
   withVariables(kubernetesEnvironment(version), { user: userType })
 
 /**
- * Returns the environment for expressions over requests. `hasSelectors` indicates whether requests
- * include field and label selectors (feature gate AuthorizeWithSelectors).
+ * Returns the environment for expressions over requests. `hasSelectors` enables the fields for
+ * selectors (feature gate AuthorizeWithSelectors).
  */
 export const accessReviewEnvironment = (
   version: CelVersion,

@@ -1,7 +1,7 @@
 /**
- * The variables of CEL expressions in webhooks and policies: the object, the request and its
- * context. The types of objects are unknown. Variables of a policy have the types of their
- * expressions.
+ * The variables of CEL expressions in webhooks and policies, such as the object and the request.
+ * The types of objects are unknown. A variable that a policy defines has the type of its
+ * expression.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type CelVersion, patchEnvironment } from './kubernetes.ts'
@@ -26,7 +26,7 @@ export type AdmissionNames = {
   readonly hasAuthorizer: boolean
   /** Whether expressions can construct objects and JSON patch operations. */
   readonly hasPatchTypes?: boolean
-  /** Type of the variables of a policy. Undefined if expressions cannot use such variables. */
+  /** Type of the object that contains the policy's own variables. Undefined if there are none. */
   readonly variables: StructType | undefined
 }
 
@@ -48,7 +48,7 @@ export function admissionEnvironment(version: CelVersion, names: AdmissionNames)
 export type TypedNames = {
   /** Type of `object` and `oldObject`. */
   readonly object: Type
-  /** Type of `params`. Undefined if `params` is not declared. */
+  /** Type of `params`. If undefined, expressions cannot use `params`. */
   readonly params: Type | undefined
   readonly variables: StructType
 }
@@ -71,9 +71,7 @@ export const typedEnvironment = (
     variables,
   })
 
-/**
- * The variables of a policy. The expression of a variable can use the variables declared before it.
- */
+/** The variables that a policy defines. Their expressions can use the variables before them. */
 export class PolicyVariables {
   readonly #fields = new Map<string, FieldType>()
   readonly type: StructType = {
@@ -91,7 +89,10 @@ export class PolicyVariables {
   }
 }
 
-/** Returns the declared type of a variable. Structs and library types become dyn. */
+/**
+ * Returns the type with which a variable is declared. Structs and library types are declared as
+ * dyn.
+ */
 function declared(type: Type): Type {
   if (type.kind === 'list' || type.kind === 'map') return mapParts(type, declared)
   return type.kind === 'struct' || type.kind === 'opaque' || type.kind === 'type' ? dyn : type

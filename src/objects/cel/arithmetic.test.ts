@@ -4,7 +4,7 @@ import { add } from './arithmetic.ts'
 import { Run } from './run.ts'
 import { isList, type ListValue, type Value } from './values.ts'
 
-/** A list of type set that counts how often the identity of an item is requested. */
+/** A list of type set that counts how often its items are identified. */
 class CountedSet implements ListValue {
   readonly isList = true
   readonly size: number

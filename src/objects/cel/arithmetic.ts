@@ -64,7 +64,7 @@ type Merge = { readonly identity: (item: Value) => string; readonly meter: Pick<
 
 /** Estimated time to copy an item. */
 const ITEM_NANOS = 100
-/** Estimated time to format an item of a set and look it up. */
+/** Estimated time to add an item to a set: formatting the item and looking it up. */
 export const MERGED_NANOS = 600
 /** Estimated additional time per character of the string that identifies the item. */
 export const MERGED_CHARACTER_NANOS = 5
@@ -75,7 +75,7 @@ export const MERGED_CHARACTER_NANOS = 5
  */
 function merge(one: ListValue, other: ListValue, { identity, meter }: Merge): ListValue {
   const items = new Map<string, Value>()
-  // Charge the expected time first, so that work over the limit is not even started.
+  // Charge the expected time before the work begins, so that too much work is not even started.
   meter.work((one.size + other.size) * MERGED_NANOS)
   for (const list of [one, other]) {
     for (const item of itemsOf(list)) {

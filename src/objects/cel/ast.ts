@@ -39,7 +39,10 @@ export type ListExpr = {
   readonly kind: 'list'
   readonly offset: number
   readonly elements: readonly Expr[]
-  /** Indexes of optional elements. An optional element without a value is omitted from the list. */
+  /**
+   * Indexes of the elements that are optional values. If such a value is empty, the element is
+   * omitted.
+   */
   readonly optional: ReadonlySet<number>
 }
 
@@ -75,8 +78,8 @@ export type Comprehension = {
   readonly offset: number
   readonly range: Expr
   /**
-   * Name of the first variable: the item of a list, or the key of a map. If there is a second
-   * variable, the first one is the index of the item, or the key.
+   * Name of the first variable. Without a second variable, it is the item of a list or the key of a
+   * map. With a second variable, it is the index of an item or the key.
    */
   readonly variable: string
   readonly variable2: string | undefined
@@ -119,7 +122,7 @@ export function partsOf(expr: Expr): readonly Expr[] {
 
 /**
  * Whether an expression reads a field. If `variable` is given, only fields of this variable count.
- * `a.?b` and `has(a.b)` count as reads of `b`; `a["b"]` does not.
+ * For the field `b`, the forms `a.b`, `a.?b` and `has(a.b)` count; `a["b"]` does not.
  */
 export function readsField(expr: Expr, field: string, variable?: string): boolean {
   const selected = selectedBy(expr)

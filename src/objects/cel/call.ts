@@ -32,15 +32,18 @@ export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
   }
 }
 
-/** Functions whose implementation in kube-apiserver reports wrong arguments without a name. */
+/** Functions for which kube-apiserver's error about wrong arguments does not contain the name. */
 const unnamed: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'contains', '@in', '!_'])
-/** Functions, in addition to operators, that kube-apiserver selects by the first argument alone. */
+/**
+ * Functions for which kube-apiserver selects the implementation by the first argument alone. It
+ * does the same for operators.
+ */
 const selectedByFirst: ReadonlySet<string> = new Set(['size', 'matches'])
 
 /**
- * Returns a function with the error message of kube-apiserver for null arguments that it does not
- * accept. Operators report their name if the first argument is null. Most functions report their
- * name and the types of all arguments.
+ * Returns a function that reports null arguments as kube-apiserver does. For an operator, the
+ * message contains its name if the first argument is null. For most functions, it contains the name
+ * and the types of all arguments.
  */
 export function withNamedFault(
   name: string,
@@ -63,9 +66,9 @@ export function withNamedFault(
 type Costing = (args: readonly Value[], result: Result) => number
 
 /**
- * Returns the cost function of a call, or undefined if the cost is one. If several overloads remain
- * after type-checking, kube-apiserver charges a cost of one, unless all of them belong to the same
- * library function.
+ * Returns the function that computes the cost of a call. Undefined if the cost is always one.
+ * kube-apiserver also charges one if type-checking leaves several overloads, unless all of them
+ * belong to the same library function.
  */
 export function costOf(
   overload: Overload | undefined,
@@ -137,8 +140,9 @@ const LARGE_CHARACTERS = 200
 const LARGE_ITEMS = 10
 
 /**
- * Returns a function that makes the call and that can interrupt the evaluation: after the call if
- * the time slice is over, or during the call if its result arrives later (question.ts).
+ * Returns a function that makes the call. It can interrupt the evaluation: after the call if the
+ * time slice is over, or during the call if the call needs a result that is not available yet
+ * (question.ts).
  */
 function longCall(
   call: FunctionPart['run'],
@@ -165,15 +169,15 @@ function longCall(
 }
 
 /**
- * Returns the time to visit all characters of a string once. Functions that take longer charge
- * their expected time themselves.
+ * Returns the estimated time to visit each character of a string once. Functions that take longer
+ * than this charge their time themselves.
  */
 const nanosOf = (value: Result): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length * CHARACTER_NANOS : 0
 
 /** Estimated time to visit one character. */
 const CHARACTER_NANOS = 2
-/** Estimated time per unit of cost. */
+/** Estimated time of work that has a cost of one. */
 const COST_NANOS = 50
 
 function valuesOf(args: readonly Step[], run: Run): Value[] | CelError {

@@ -56,7 +56,7 @@ export type CheckedExpression = {
   readonly type: Type
   readonly typeOf: (expr: Expr) => Type
   readonly referenceOf: (expr: Expr) => Reference | undefined
-  /** Variables of the environment that the expression uses. */
+  /** Names of the variables that the expression uses, without variables that macros declare. */
   readonly variables: ReadonlySet<string>
 }
 
@@ -100,8 +100,8 @@ class Checker {
   }
 
   /**
-   * Returns the type of an expression. Each expression is checked only once. Macros can repeat a
-   * subexpression, and nested macros multiply the repetitions, so that repeated checks would take
+   * Returns the type of an expression. It is computed only once per expression: macros repeat
+   * subexpressions, and nested macros multiply the repetitions, so repeated checks would take
    * exponential time.
    */
   *check(expr: Expr): Turns<Type> {
@@ -157,8 +157,8 @@ class Checker {
   }
 
   /**
-   * Resolves the name of a variable or a type. First tries the name with the prefix that
-   * expressions can omit (`container`).
+   * Resolves the name of a variable or a type. First adds the prefix that expressions may omit
+   * (`container`) and looks up the result.
    */
   #name(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name
@@ -212,8 +212,8 @@ class Checker {
   }
 
   /**
-   * Whether a qualified name begins with an iteration variable. The variable then takes precedence
-   * over declared names with the same beginning.
+   * Whether the first part of a qualified name is the variable of a comprehension. This variable
+   * then takes precedence over declared names that begin with the same part.
    */
   #isLocal(name: string): boolean {
     const first = name.split('.', 1)[0]
@@ -442,8 +442,8 @@ function literalType(value: Value): Type {
 }
 
 /**
- * Returns the message for accessing a field of a type without fields. kube-apiserver declares most
- * Kubernetes types as objects whose fields it cannot resolve.
+ * Returns kube-apiserver's message for access to a field of a type without fields. kube-apiserver
+ * declares most Kubernetes types without fields, so its message for them is different.
  */
 const noFields = (type: Type): string =>
   type.kind === 'opaque' && type.name.startsWith('kubernetes.')

@@ -1,6 +1,6 @@
 /**
- * Equality, which is defined for all values, and order, which is defined for numbers, strings,
- * times and a few other types.
+ * Equality, which all values support, and order, which numbers, strings, times and a few other
+ * types support.
  */
 import { MERGED_CHARACTER_NANOS, MERGED_NANOS } from './arithmetic.ts'
 import type { Meter } from './functions.ts'
@@ -30,7 +30,7 @@ const VALUE_NANOS = 60
 /** Estimated time to look up a field by name. */
 const FIELD_NANOS = 250
 
-/** Like `equal`, but returns false if the comparison causes an error. */
+/** Does the same as `equal`, but returns false if the values cannot be compared. */
 export const isEqual = (one: Value, other: Value, meter: WorkMeter): boolean =>
   equal(one, other, meter) === true
 
@@ -72,8 +72,8 @@ function equalOptional(one: Optional, other: Optional, meter: WorkMeter): boolea
 }
 
 /**
- * Compares lists. In lists that the expression itself created, items whose comparison causes an
- * error count as equal.
+ * Compares lists. If both lists are created by the expression, items that cannot be compared count
+ * as equal.
  */
 function equalList(one: ListValue, other: ListValue, meter: WorkMeter): boolean | CelError {
   if (one.size !== other.size) return false
@@ -93,7 +93,8 @@ function isSameSet(
   { identity, meter }: Sameness,
 ): boolean | CelError {
   const items = new Map<string, Value>()
-  // The charge is doubled, because it includes the time to process the other list.
+  // Charges twice the time, because the items of the other list are processed in the same way
+  // below.
   meter.work(2 * one.size * MERGED_NANOS)
   for (const item of itemsOf(one)) {
     const text = identity(item)

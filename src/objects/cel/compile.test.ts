@@ -85,7 +85,7 @@ test('malicious expressions are rejected or have a limited running time', () => 
   )
   const bomb = '[0,1,2,3,4,5,6,7,8,9]'
   assert.match(evaluate(`${`${bomb}.all(a, `.repeat(8)}true${')'.repeat(8)}`), /actual cost limit/)
-  // Use the CPU time of this thread, because other tests can run on the same cores.
+  // Measures the CPU time of this thread, because other tests can run at the same time.
   assert(process.threadCpuUsage(start).user < 15_000_000)
 })
 

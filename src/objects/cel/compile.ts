@@ -50,10 +50,7 @@ export type EvaluationResult = { readonly value: Value; readonly cost: number } 
 export type Failure = {
   readonly error: string
   readonly cost: number
-  /**
-   * Whether the cost budget is exhausted. No further expressions should then be evaluated with this
-   * budget.
-   */
+  /** Whether the cost budget is used up. If so, no other expression may use the same budget. */
   readonly isOverBudget: boolean
 }
 
@@ -87,8 +84,8 @@ export class Program {
 
   /**
    * Evaluates the program as a generator. It yields when the time slice is over, or when it needs a
-   * result that is not available yet (question.ts). The caller must obtain these results, for
-   * example with the functions in `turns.ts`.
+   * result that is not available yet (question.ts). In the latter case, the caller must provide the
+   * result, for example with the functions in `turns.ts`.
    */
   *inTurns(activation: Activation, costMax: number, slice: Slice): Turns<EvaluationResult> {
     if (slice.isOver()) yield undefined
@@ -97,9 +94,9 @@ export class Program {
   }
 
   /**
-   * Starts an evaluation. Returns the result if it is available within the time slice and does not
-   * depend on asynchronous operations. Otherwise returns the evaluation, which the caller must
-   * finish.
+   * Starts an evaluation. Returns the result if it is available within the time slice and without
+   * asynchronous operations. Otherwise returns the evaluation, which the caller must then run to
+   * its end.
    */
   begin(activation: Activation, costMax: number, slice: Slice): EvaluationResult | Evaluation {
     const evaluation = this.start(activation, costMax)
@@ -108,8 +105,8 @@ export class Program {
   }
 
   /**
-   * Estimates the worst-case cost. The declared type `root` and the types of its fields provide the
-   * size bounds of values.
+   * Estimates the maximum cost of the expression. The size of values is bounded by the type `root`
+   * and the types of its fields.
    */
   estimateCost(root: Type, slice: Slice): Turns<Range> {
     return estimateCost(this.#checked, root, slice)
@@ -136,8 +133,7 @@ export class Evaluation {
   readonly #step: Step
   readonly #run: Run
   /**
-   * The result for which the evaluation must wait before it can continue. Undefined if it only
-   * needs another time slice.
+   * The result for which the evaluation waits. Undefined if it can continue in the next time slice.
    */
   asked: Suspension | undefined
 
@@ -158,15 +154,15 @@ export class Evaluation {
       return { error: value.message, cost: run.cost, isOverBudget: false }
     } catch (error) {
       if (error instanceof PausedError) return (this.asked = error.asked)
-      // Creating a string beyond V8's maximum length throws a RangeError. This counts as exceeding
-      // the cost limit, because the cost of such a string exceeds any limit.
+      // V8 throws a RangeError for a string beyond its maximum length. The cost of such a string
+      // exceeds all limits, so report that the cost limit is exceeded.
       const isOver = error instanceof CostExceeded || error instanceof RangeError
       if (isOver) return { error: OVER_BUDGET, cost: run.paid, isOverBudget: true }
       throw error
     }
   }
 
-  /** Resumes the evaluation after each interruption, until it has a result. */
+  /** Runs the evaluation to its end, and yields whenever it is interrupted. */
   *finish(slice: Slice): Turns<EvaluationResult> {
     for (;;) {
       yield this.asked
@@ -177,7 +173,7 @@ export class Evaluation {
   }
 }
 
-/** Compiles synchronously, for callers that can block the event loop. */
+/** Compiles an expression synchronously. Use this only where the event loop may be blocked. */
 export const compile = (text: string, environment: Environment): CompileResult =>
   atOnce((slice) => compileInTurns(text, environment, slice))
 

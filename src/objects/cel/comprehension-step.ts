@@ -5,7 +5,7 @@
 import { ComprehensionFrame, type Run, type Step } from './run.ts'
 import { CelError, isList, isMap, notIterable } from './values.ts'
 
-/** The parts of a comprehension, and the indexes of its variables in `Run.locals`. */
+/** The compiled parts of a comprehension, and the positions of its variables in `Run.locals`. */
 export type ComprehensionPlan = {
   readonly range: Step
   readonly initial: Step

@@ -98,8 +98,8 @@ function textOf(bytes: Uint8Array): Result {
 }
 
 /**
- * Formats a double like Go's shortest format. From 1e6 on and below 1e-4, it has an exponent with
- * at least two digits.
+ * Formats a double in Go's shortest format. From 1e6 on and below 1e-4, the result has an exponent
+ * of at least two digits.
  */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
@@ -136,7 +136,7 @@ export function toTimestamp(value: Value): Result {
 
 export function toDuration(value: Value): Result {
   if (value instanceof Duration) return value
-  // cel-go declares this overload, but its implementation always fails.
+  // cel-go also declares this overload, but always returns an error.
   if (typeof value === 'bigint') return cannot('int', 'google.protobuf.Duration')
   if (typeof value !== 'string') return noSuchOverload
   return parseDuration(value) ?? cannot('string', 'google.protobuf.Duration')

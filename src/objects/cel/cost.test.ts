@@ -31,8 +31,8 @@ function runOver(rule: string, items: Fields, values: Json[]): string {
 }
 
 /**
- * For each rule, the longest list that kube-apiserver can process within its budget of one million.
- * The lengths were measured with kube-apiserver.
+ * The length of the longest list for which each rule stays within kube-apiserver's cost limit of
+ * one million. The lengths were measured with kube-apiserver.
  */
 const boundaries: readonly (readonly [string, number, 'numbers' | 'texts'])[] = [
   ['self.all(x, self.all(y, x + y >= 0))', 377, 'numbers'],
@@ -54,7 +54,7 @@ for (const [rule, count, kind] of boundaries) {
 
 const object = typeOfSchema({ type: 'object', properties: { text } }, { name: 'self' })
 
-/** Rules whose cost cannot be estimated from types alone. */
+/** Rules with values whose type does not limit their size. */
 const estimates: readonly (readonly [string, number])[] = [
   ['dyn(1) == dyn("1")', 3],
   ['self.text.split(",").all(x, x.trim() != "")', 339],
@@ -72,7 +72,10 @@ for (const [rule, cost] of estimates) {
   })
 }
 
-/** Rules over values of unknown size. kube-apiserver calculates with unsigned 64-bit integers. */
+/**
+ * Rules with values of unknown size. As in kube-apiserver, their costs are unsigned 64-bit
+ * integers, which overflow.
+ */
 const unknown: readonly (readonly [string, bigint])[] = [
   ['type(1) == type(2)', 1_844_674_407_370_955_266n],
   ["strings.quote('%s'.format([1])).find('a')", 1_844_674_407_370_955_276n],

@@ -8,8 +8,8 @@ export const STRUCT_COST = 40
 /** Cost per visited character. */
 export const TEXT_FACTOR = 0.1
 /**
- * Cost per character of a pattern. It approximates the number of instructions in the compiled
- * pattern.
+ * Cost per character of a regular expression. It approximates the number of instructions of its
+ * compiled form.
  */
 export const PATTERN_FACTOR = 0.25
 
@@ -18,7 +18,10 @@ export const traversal = (size: number, factor = TEXT_FACTOR): number => Math.ce
 /** Whether the string contains surrogate pairs. */
 export const hasPairs = (text: string): boolean => /[\ud800-\udbff]/.test(text)
 
-/** Returns the size of the smaller value, without determining the full size of the larger one. */
+/**
+ * Returns the size of the smaller of two values. If one of two strings is much longer, its
+ * characters are not counted.
+ */
 export function minSizeOf(one: Value, other: Value): number {
   if (typeof one === 'string' && typeof other === 'string') {
     if (one.length * 2 <= other.length) return countPoints(one)
@@ -59,8 +62,8 @@ export function countPoints(text: string): number {
 }
 
 /**
- * Returns the cost of visiting a value and everything in it. As in kube-apiserver, a string counts
- * by its bytes, and the cost of each string is rounded down.
+ * Returns the cost of visiting a value and everything in it. As in kube-apiserver, the cost of each
+ * string depends on its number of bytes, and is rounded down.
  */
 export function deepTraversal(value: Value): number {
   if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * TEXT_FACTOR)

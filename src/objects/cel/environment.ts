@@ -1,7 +1,7 @@
 /**
- * The variables, functions and macros that an expression can use. An environment is created once
- * and used to compile many expressions. The environment for a schema is derived from another
- * environment by adding variables, which takes little time.
+ * The variables, functions and macros that an expression can use. An environment is created once,
+ * and many expressions are compiled with it. Adding the variables of a schema to an existing
+ * environment takes little time.
  */
 import { type CelFunction, type FunctionPart, mergeFunctions } from './functions.ts'
 import type { Macro, Macros } from './macros.ts'
@@ -27,7 +27,7 @@ import {
 export type Library = {
   readonly functions?: readonly FunctionPart[]
   readonly macros?: Macros
-  /** Types to which expressions can refer by name, such as `net.IP`. */
+  /** Types that expressions can use by name, such as `net.IP`. */
   readonly types?: readonly Type[]
 }
 

@@ -1,7 +1,7 @@
 /**
- * Estimates the worst-case cost of an expression from the size bounds of its declared types. The
- * size of a value is known in three cases: it is a literal, it is reached from a variable through
- * fields, items and map values, or a function estimates the size of its result.
+ * Estimates the maximum cost of an expression, for which the size of each value must be known. The
+ * declared types limit the size of variables, and of the fields, items and map values in them. The
+ * size of a literal is known. For a call, the function estimates the size of its result.
  */
 import type { Call, Comprehension, Expr, Select } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -13,18 +13,18 @@ import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 
 /**
- * Estimates the cost of an expression. `root` is used as the type of every variable. The reason is
- * that kube-apiserver looks up the fields and indexes of a path such as `self.a[0]` in it, but
- * ignores the name of the variable.
+ * Estimates the cost of an expression. For the size of a path such as `self.a[0]`, kube-apiserver
+ * ignores the variable and looks up the rest of the path in `root`. Therefore `root` is used as the
+ * type of all variables.
  */
 export const estimateCost = (checked: CheckedExpression, root: Type, slice: Slice): Turns<Range> =>
   new Estimator(checked, root, slice).cost(checked.expr)
 
-/** Facts about a subexpression in addition to its type. */
+/** Known properties of a subexpression, in addition to its type. */
 type SubexpressionFacts = {
   /**
-   * The type that is declared for the path of the subexpression, such as `self.a[0]`. It contains
-   * the size bounds. Null if the path leads to an undeclared value.
+   * The declared type of a path such as `self.a[0]`, with bounds for its size. Null if the path is
+   * not declared.
    */
   readonly place?: Type | null | undefined
   readonly size?: Range | undefined
@@ -133,8 +133,8 @@ class Estimator {
   }
 
   /**
-   * Returns the type at the end of a path after one more step. If the expression has no path, for
-   * example because it is a literal or a call, the step begins at the root, as for a variable.
+   * Returns the type at the end of a path after `step` is added to it. If the expression is not a
+   * path, for example because it is a literal, `root` is returned, as for a variable.
    */
   #step(from: Expr, step: (place: Type) => Type | undefined): Type | null {
     const place = this.#known.get(from)?.place
@@ -143,8 +143,8 @@ class Estimator {
   }
 
   /**
-   * Returns the size of a value. As in kube-apiserver, the computed size takes precedence, then the
-   * declared bound. A scalar has size one.
+   * Returns the size of a value. As in kube-apiserver, this is the computed size if known, or else
+   * the declared bound. A scalar has size one.
    */
   #size(expr: Expr): Range {
     const known = this.#known.get(expr)
@@ -156,8 +156,8 @@ class Estimator {
   #operand(expr: Expr): Operand {
     const type = this.#checked.typeOf(expr)
     const place = this.#known.get(expr)?.place
-    // As in kube-apiserver, `place` can be the root type instead of the type of this operand. If
-    // the root is a map, the size bound of its values is used.
+    // As in kube-apiserver, `place` may be `root`, although this is not the type of the operand. If
+    // `root` is a map, the bound of its values is then used.
     const inside = place === undefined || place === null ? undefined : insideOf(place)
     const elementSize = (): Range => (inside === undefined ? unknownSize : boundOf(inside))
     return { expr, type, size: this.#size(expr), elementSize }
@@ -181,7 +181,10 @@ class Estimator {
     return costs.reduce(plus, own)
   }
 
-  /** Estimates dyn(). It hides the type, but the sizes are still known. */
+  /**
+   * Estimates a call of dyn(). It hides the type of its argument from the checker, but the size of
+   * the argument is still known.
+   */
   *#dyn(expr: Call): Turns<Range> {
     const [arg] = expr.args
     if (arg === undefined) return nothing
@@ -206,8 +209,8 @@ class Estimator {
   }
 
   /**
-   * Returns the sizes of the keys and items of a value that is one of two operands, such as the
-   * result of a conditional. The sizes are known only if both operands have known sizes.
+   * Returns the sizes of the keys and items of a value that is one of two operands, as in `a ? b :
+   * c`. They are known only if they are known for both operands.
    */
   #insideOfBoth(one: Expr | undefined, other: Expr | undefined): Inside | undefined {
     const first = one && this.#known.get(one)?.inside
@@ -252,7 +255,8 @@ class Estimator {
   }
 
   /**
-   * Returns the facts about the accumulator of a comprehension. Only its initial value is known.
+   * Returns the known properties of the accumulator of a comprehension. Only its initial value is
+   * known.
    */
   #accumulated({ initial }: Comprehension): SubexpressionFacts {
     return { ...this.#known.get(initial), size: this.#size(initial) }
@@ -301,8 +305,8 @@ function insideOf(place: Type): Type | undefined {
 const keysOf = (place: Type): Type | undefined => (place.kind === 'map' ? place.key : undefined)
 
 /**
- * Whether a comprehension only binds a local variable and has no iterations. `optMap` and
- * `cel.bind` expand to such comprehensions.
+ * Whether a comprehension has no iterations and only defines a local variable. `optMap` and
+ * `cel.bind` are expanded to such comprehensions.
  */
 const isBinding = ({ range, condition }: Comprehension): boolean =>
   range.kind === 'list' &&

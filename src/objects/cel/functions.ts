@@ -1,7 +1,7 @@
 /**
- * Declarations of the functions of which CEL libraries consist. A function has several overloads
- * for the type checker, but a single implementation. The implementation checks the types of its
- * arguments, which is necessary for arguments of type dyn.
+ * Types for the functions that CEL libraries declare. A function has several overloads for the type
+ * checker, but only one implementation. The implementation must check the types of its arguments,
+ * because the checker cannot do this for arguments of type dyn.
  */
 import type { Expr } from './ast.ts'
 import type { Question } from './question.ts'
@@ -12,7 +12,7 @@ import type { CelError, Result, Value } from './values.ts'
 /** Minimum and maximum of a size or cost. */
 export type Range = { readonly min: bigint; readonly max: bigint }
 
-/** Facts about an argument that are known before the evaluation. */
+/** Known properties of an argument before the evaluation. */
 export type Operand = {
   readonly expr: Expr
   readonly type: Type
@@ -32,22 +32,21 @@ export type RunCost = (
 ) => number | undefined
 
 /**
- * Limits the time of an evaluation. A function that starts work not covered by its cost first
- * charges the meter with the expected time in nanoseconds. The meter aborts evaluations that take
- * too long.
+ * Limits the time of an evaluation. Before a function starts work that its cost does not cover, it
+ * charges the expected time in nanoseconds. If an evaluation takes too long, the meter aborts it.
  */
 export interface Meter {
   work(nanos: number): void
   /**
-   * Like `work`, but for work that the cost covers. This work is not limited, but it counts toward
-   * the duration of the call, which determines whether its result is cached.
+   * Charges time for work that the cost covers. It is not limited, but it is part of the duration
+   * of the call, which determines whether the result is cached.
    */
   last(nanos: number): void
   /** Compiles a pattern. The result is cached during the evaluation. */
   pattern(text: string): Pattern | CelError
   /**
-   * Interrupts the evaluation until the result that `question` describes is available. This result
-   * becomes the result of the call.
+   * Interrupts the evaluation until the answer to `question` is available. The answer becomes the
+   * result of the call.
    */
   ask(question: Question): never
 }
@@ -69,8 +68,8 @@ export type FunctionPart = {
   readonly overloads: readonly Signature[]
   readonly run: (one: Value, two: Value, three: Value, four: Value, meter: Meter) => Result
   /**
-   * Whether the function can take much longer than its cost indicates. Such a function must charge
-   * the meter, and the evaluation can be interrupted after the call.
+   * Whether a call can take much longer than its cost suggests. The function must then charge the
+   * meter, and the evaluation can be interrupted after a call.
    */
   readonly isLong?: boolean
   /**

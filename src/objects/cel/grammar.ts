@@ -1,4 +1,4 @@
-/** Sets of tokens in the grammar, such as the tokens that can begin an expression. */
+/** The sets of tokens that the parser expects, for example at the start of an expression. */
 import { next } from './recognizer.ts'
 import type { TokenKind } from './tokens.ts'
 

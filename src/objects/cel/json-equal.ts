@@ -67,8 +67,8 @@ function isSameIntOrString(one: Json, other: Json): boolean | undefined {
 }
 
 /**
- * Compares values without a declared type by their JSON types. Returns undefined if a list or map
- * is compared with a value of another type. The caller must report this as an error.
+ * Compares two values without a declared type, according to their JSON types. Returns undefined if
+ * a list or map is compared with another type, which the caller must report as an error.
  */
 function isSameDyn(one: Json, other: Json, meter: WorkMeter): boolean | undefined {
   if (isInteger(one) && isInteger(other)) return isSameInteger(one, other)

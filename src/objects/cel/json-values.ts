@@ -1,6 +1,6 @@
 /**
- * Wraps JSON as CEL values according to its declared type. Values are converted when an expression
- * accesses them. If there is no declared type, numbers without a fraction are ints.
+ * Represents JSON as CEL values, according to its declared type. A value is converted when an
+ * expression reads it. Without a declared type, numbers without a fraction are ints.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { escapeName } from './escape.ts'
@@ -47,8 +47,8 @@ const text = (name: string, read: (text: string) => Value | undefined): Reader =
 }
 
 /**
- * Functions that convert JSON values, keyed by the kind of their declared type. Values of other
- * kinds are converted like untyped JSON.
+ * Functions that convert JSON, by the kind of the declared type. JSON of all other kinds is
+ * converted as if no type was declared.
  */
 const readers: { readonly [kind: string]: Reader } = {
   string: text('a string', (json) => json),
@@ -80,8 +80,8 @@ const readers: { readonly [kind: string]: Reader } = {
 }
 
 /**
- * Decodes bytes as base64url, as in kube-apiserver. kube-apiserver validates them as standard
- * base64 nevertheless.
+ * Decodes bytes from base64url. kube-apiserver does the same, although it validates them as
+ * standard base64.
  */
 function bytesOf(json: Json): Result {
   if (typeof json !== 'string') return otherType('string', json)
@@ -98,7 +98,8 @@ function intOf(json: Json): Result {
 }
 
 /**
- * Converts an integer or a string. Returns undefined for a list or map, which validation rejects.
+ * Converts an integer or a string. Returns undefined for a list or map, which is rejected when the
+ * object is validated.
  */
 function intOrStringOf(json: Json): Result | undefined {
   if (typeof json === 'object') return undefined
@@ -118,12 +119,14 @@ function untyped(json: Json): Value {
 }
 
 /**
- * Replaces an error by null, for values inside a list or map: there, a value that does not match
- * its type is null. Anywhere else, using such a value is an error.
+ * Converts an error to null. An item of a list or map that does not match its declared type is
+ * null. Anywhere else, such a value causes an error.
  */
 const plain = (result: Result): Value => (result instanceof CelError ? null : result)
 
-/** Returns the JSON that a value wraps. Returns undefined if an expression created the value. */
+/**
+ * Returns the JSON of which a value was made. Returns undefined if an expression created the value.
+ */
 export function sourceOf(value: Value): Json | undefined {
   if (value instanceof JsonList || value instanceof JsonMapValue || value instanceof JsonStruct)
     return value.json
@@ -213,8 +216,8 @@ export abstract class LazyItems {
 }
 
 /**
- * Returns an untyped map. The fields that were read are cached, and all expressions that use the
- * map share the cache.
+ * Returns a map without declared types. Fields that were read are cached in `fields`, so that all
+ * expressions share them.
  */
 export const lazyValueOf = (fields: LazyFields): Value => new LazyMapValue(fields)
 
@@ -326,7 +329,7 @@ class JsonStruct implements StructValue {
     const json = this.json[field.key]
     if (typeof json !== 'object') return json === undefined ? undefined : valueOf(json, field.type)
     if (json === null) return undefined
-    // Return the same CEL value each time, because it caches data such as its keys.
+    // Return the same CEL value for each read, because it caches its keys and other data.
     const known = this.#values?.get(name)
     if (known !== undefined) return known
     const value = valueOf(json, field.type)

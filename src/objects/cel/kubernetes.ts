@@ -20,14 +20,15 @@ import { urlLibrary } from './library/url.ts'
 import { bindingMacros, twoVariableMacros } from './macros.ts'
 import { jsonPatchLibrary, withPatchTypes } from './patches.ts'
 
-/** The minor version since which all expressions can use semantic versions. */
+/** The minor version of Kubernetes from which on all expressions can use semantic versions. */
 const SEMVER_SINCE = 33
 
 type LibraryRow = Library | ((release: number) => Library)
 
 /**
- * Libraries, each with the minor version of Kubernetes that introduced it. Versions only add
- * functions. Costs and errors of some libraries depend on the release of the server.
+ * Libraries, each with the minor version of Kubernetes that introduced it. Later versions still
+ * have all functions. In some libraries, costs and errors depend on the release that the server
+ * emulates.
  */
 const libraries: readonly (readonly [since: number, library: LibraryRow])[] = [
   [0, standardLibraryOf],
@@ -48,9 +49,9 @@ const libraries: readonly (readonly [since: number, library: LibraryRow])[] = [
   [37, includesLibrary],
 ]
 
-/** Versions on which the compilation of an expression depends. */
+/** The two versions that determine how an expression is compiled. */
 export type CelVersion = {
-  /** The release of the server, which determines costs and errors. */
+  /** The minor version that the server emulates. It determines costs and errors. */
   readonly release: number
   /** The minor version whose libraries the expression can use. */
   readonly libraries: number

@@ -95,7 +95,7 @@ test('an error while reading a field is an evaluation error, and an absent field
 test('the rejected promise of a field is handled, even if the caller that read the field could not wait for it', async () => {
   const value = new Lazy(() => Promise.reject(new Error('the authorizer is gone')))
   assert.ok(value.get('later') instanceof CelError)
-  // If nothing handled the rejected promise, the test runner would report this in the next tick of
-  // the event loop, and a server would exit.
+  // An unhandled rejection would be reported in the next tick of the event loop. It would make this
+  // test fail and end a server process.
   await setImmediate()
 })

@@ -1,6 +1,7 @@
 /**
- * Splits the text into tokens. The longest match takes precedence. As in cel-go, text that matches
- * no token is reported and skipped, up to the character that ruled out the last candidate.
+ * Splits the text into tokens. If several tokens match, the longest one is used. As in cel-go, text
+ * that matches no token is reported and skipped, including the first character that no token could
+ * continue with.
  */
 import type { Slice } from './run.ts'
 import type { Fault, Source } from './source.ts'
@@ -53,8 +54,8 @@ const shown = (points: readonly string[], from: number, to: number): string =>
     .replaceAll('\t', '\\t')
 
 /**
- * A token and its end. `kind` is undefined if no token matches; `to` is then the position after the
- * character that ruled out the last candidate.
+ * A token and the position of its end. If no token matches, `kind` is undefined, and `to` is the
+ * position after the first character with which no token could continue.
  */
 type TokenMatch = { readonly kind: TokenKind | undefined; readonly to: number }
 
@@ -78,8 +79,8 @@ function longestAt(points: readonly string[], at: number): TokenMatch {
   const two = `${first}${points[at + 1] ?? ''}`
   if (marks.includes(two)) return { kind: kindOf(two), to: at + 2 }
   if (marks.includes(first)) return { kind: kindOf(first), to: at + 1 }
-  // `=`, `&` and `|` begin tokens of two characters, so the character after them is the one that
-  // does not match.
+  // A single `=`, `&` or `|` could begin a token of two characters. So the character after it is
+  // the one that does not match.
   const isHalf = marks.some((mark) => mark.length === 2 && mark.startsWith(first))
   return { kind: undefined, to: Math.min(at + (isHalf ? 2 : 1), points.length) }
 }
@@ -154,14 +155,13 @@ function stringAt(points: readonly string[], from: number): TokenMatch | undefin
   const isTriple = points[at + 1] === quote && points[at + 2] === quote
   const body = stringBodyEnd(points, at + (isTriple ? 3 : 1), { quote, isTriple, isRaw })
   if (body.isClosed) return { kind: isBytes ? 'bytes' : 'string', to: body.to }
-  // Text that begins with `"""` but has no closing quotes begins with an empty string.
+  // Text that begins with `"""` but is never closed begins with an empty string, `""`.
   if (isTriple) return { kind: isBytes ? 'bytes' : 'string', to: at + 2 }
   return at > from ? wordBefore(points, from) : { kind: undefined, to: body.to }
 }
 
 /**
- * Matches the letters before a quote, if they are not the prefix of a string. They form an
- * identifier.
+ * Matches letters before a quote that are not the prefix of a string, so they are an identifier.
  */
 const wordBefore = (points: readonly string[], from: number): TokenMatch => wordAt(points, from)
 

@@ -1,4 +1,7 @@
-/** Parses literals. Returns their values, or the reasons why they are invalid. */
+/**
+ * Parses CEL literals, such as numbers and strings. Returns the value, or the reason why the
+ * literal is invalid.
+ */
 import { Uint, type Value } from './values.ts'
 
 export type ReadLiteral = { readonly value: Value } | { readonly fault: string }

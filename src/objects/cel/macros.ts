@@ -1,15 +1,18 @@
-/** Macros. They expand calls to comprehensions or presence tests before types are checked. */
+/**
+ * CEL macros, such as `list.all(x, x > 0)`. Before types are checked, they are replaced by
+ * comprehensions or presence tests.
+ */
 import type { Call, Expr } from './ast.ts'
 
 export type MacroFault = { readonly fault: string; readonly offset: number }
 /**
- * Expands a call. Returns undefined if the call does not have the form of the macro. It then
- * remains a call.
+ * Expands the call of a macro. Returns undefined if the call does not have the form that the macro
+ * requires. It is then an ordinary function call.
  */
 export type Macro = (call: Call) => Expr | MacroFault | undefined
 /**
- * Macros, keyed by name and number of arguments, such as `.all/2` and `has/1`. The name begins with
- * a dot if the macro has a receiver.
+ * Macros, by name and number of arguments, such as `has/1`. For a macro with a receiver, the name
+ * begins with a dot, such as `.all/2`.
  */
 export type Macros = ReadonlyMap<string, Macro>
 
@@ -20,8 +23,8 @@ export function expandMacro(call: Call, macros: Macros): Expr | MacroFault | und
 }
 
 /**
- * Name of the accumulator. Expressions cannot contain this name, because it is not a valid
- * identifier.
+ * Name of the variable that accumulates the result. It is not a valid identifier, so expressions
+ * cannot use it.
  */
 const ACCUMULATOR = '@result'
 const UNUSED = '#unused'
@@ -88,14 +91,13 @@ type Folding = {
 }
 
 /**
- * A call of a macro that declares one or two variables. It consists of the variable names, the
- * range, and the remaining arguments.
+ * A call of a macro that declares one or two variables, such as `range.all(variable, condition)`.
  */
 type Loop = {
   readonly range: Expr
   readonly variable: string
   readonly variable2: string | undefined
-  /** The argument that contains the name of the first variable. */
+  /** The argument from which the name of the first variable was read. */
   readonly named: Expr
   readonly args: readonly Expr[]
   readonly build: Builder
@@ -110,7 +112,7 @@ const loop =
     const names: string[] = []
     for (const arg of call.args.slice(0, variables)) {
       if (arg.kind !== 'ident') return { offset: arg.offset, fault: noName }
-      // Bounded: a macro has at most two variables, so each search is short
+      // Bounded: a macro has at most two variables.
       if (names.includes(arg.name))
         return { offset: arg.offset, fault: `duplicate variable name: ${arg.name}` }
       names.push(arg.name)
@@ -209,8 +211,8 @@ const has: Macro = ({ args: [arg = missing], offset }) => {
 }
 
 /**
- * Binds a value to a local variable. This is a comprehension over an empty list: the accumulator
- * has the name of the variable and the value as its initial value.
+ * Binds a value to a local variable, by a comprehension over an empty list. The variable is the
+ * accumulator, and the value is its initial value.
  */
 const local = (build: Builder, name: string, value: Expr, result: Expr): Expr =>
   build.fold({
@@ -280,14 +282,14 @@ export const optionalMacros: Macros = new Map([
   ['.optFlatMap/2', optMap('optFlatMap', (_, value) => value)],
 ])
 
-/** Accumulator that contains the list in the expansion of `sortBy`. */
+/** Name of the accumulator that holds the list when `sortBy` is expanded. */
 const SORTED = '@__sortBy_input__'
 
 const sortable: readonly Expr['kind'][] = ['list', 'select', 'ident', 'comprehension', 'call']
 const notSortable =
   'sortBy can only be applied to a list, identifier, comprehension, call or select expression'
 
-/** Expands `sortBy` to a call with the list and the list of its keys. */
+/** Expands `sortBy` to a call whose arguments are the list and the sort keys of its items. */
 const sortBy: Macro = (call) => {
   const { target } = call
   if (target === undefined) return undefined

@@ -1,5 +1,6 @@
 /**
- * Parses everything that builds on primary expressions: operators, fields, indexes and calls.
+ * Parses expressions that consist of other expressions: operators, field selections, indexes and
+ * calls.
  */
 import type { Call, Expr } from './ast.ts'
 import {
@@ -109,7 +110,10 @@ export abstract class OperatorParser {
     }
   }
 
-  /** Converts a long chain to a balanced tree, so that later passes do not recurse deeply. */
+  /**
+   * Converts a chain such as `a || b || c` to a balanced tree, so that a long chain does not cause
+   * deep recursion later.
+   */
   #balanced(name: string, operands: readonly Expr[], operators: readonly Token[]): Expr {
     const tree = (from: number, to: number): Expr => {
       if (from === to) return operands[from] ?? this.missing()
@@ -121,8 +125,8 @@ export abstract class OperatorParser {
   }
 
   *#relation(after: Next, isRight = false): Turns<Expr> {
-    // This is the only place that checks the time slice. It is sufficient, because all constructs
-    // that can be long consist of relations: lists, operator chains and argument lists.
+    // Checking the time slice here is enough: lists, operator chains and argument lists can be
+    // long, and all of them consist of relations.
     if (this.#slice.isOver()) yield undefined
     const depth = this.tokens.enter('relation', after)
     try {
@@ -282,8 +286,8 @@ export abstract class OperatorParser {
     try {
       this.tokens.match(')', sets.selection)
     } catch (error) {
-      // A macro call without a closing parenthesis is also expanded, so that its other errors are
-      // reported.
+      // Expand the macro even if its closing parenthesis is missing, so that errors inside it are
+      // also reported.
       this.#expanded(call, at)
       throw error
     }

@@ -36,9 +36,8 @@ export const selectStep =
   }
 
 /**
- * Reads a field. Returns undefined if it does not exist. Like long calls, reads are numbered. If
- * the evaluation is interrupted to wait for the field, it finds the value under this number when it
- * resumes.
+ * Reads a field. Returns undefined if the field does not exist. If the evaluation must wait for the
+ * value, it is interrupted. When it resumes, it finds the value by the number of this read.
  */
 function lazyField(struct: LazyStruct, field: string, run: Run): Result | undefined {
   const { frame } = run
@@ -93,8 +92,8 @@ export const optionalSelectStep =
   }
 
 /**
- * Evaluates `&&` or `||`. `decisive` is the operand value that determines the result. For example,
- * both `false && error` and `error && false` are false.
+ * Evaluates `&&` or `||`. If one operand has the value `decisive`, this is the result, even if the
+ * other operand is an error. For example, both `false && error` and `error && false` are false.
  */
 export const logicalStep =
   (left: Step, right: Step, decisive: boolean): Step =>
@@ -126,8 +125,8 @@ export const notStrictlyFalseStep =
   }
 
 /**
- * Evaluates `orValue` if `isPlain` is set, and `or` otherwise. The argument is evaluated only if
- * the optional is empty.
+ * Evaluates `orValue` if `isPlain` is true, and `or` otherwise. `other` is evaluated only if the
+ * optional value is empty.
  */
 export const orStep =
   (optional: Step, other: Step, isPlain: boolean): Step =>
@@ -140,7 +139,7 @@ export const orStep =
     return other(run)
   }
 
-/** Inserts entries into a map. `given` contains either a key and a value, or a map. */
+/** Adds entries to a map. `given` is either a key and a value, or a map. */
 export const mapInsertStep =
   (target: Step, given: readonly Step[]): Step =>
   (run) => {

@@ -1,6 +1,6 @@
 /**
- * Parses tokens to a syntax tree. Each rule of the grammar has a method. Macros are expanded during
- * parsing.
+ * Parses tokens to a syntax tree. Each rule of CEL's grammar has a method. Macros are expanded at
+ * the same time.
  */
 import { type Entry, type Expr, partsOf, type FieldInitializer } from './ast.ts'
 import { end, exprStart, optionalStart, sets } from './grammar.ts'
@@ -16,14 +16,14 @@ import type { Turns } from './turns.ts'
 import type { Value } from './values.ts'
 
 /**
- * Maximum length of an expression in code points. No real rule is this long. Error messages show
- * the number to clients.
+ * Maximum length of an expression in code points. Real expressions are shorter. Error messages for
+ * clients contain this number.
  */
 const CODE_POINTS_MAX = 100_000
 
 /**
- * Maximum depth of the tree, because later passes traverse it recursively. A short text can have a
- * deep tree if it contains chains of operators in nested parentheses.
+ * Maximum depth of the tree, which other code traverses recursively. Even a short text can have a
+ * deep tree, for example because of operators in nested parentheses.
  */
 const TREE_DEPTH_MAX = 600
 

@@ -22,7 +22,10 @@ export const jsonPatchType: StructType = {
   field: (name) => operationFields.get(name),
 }
 
-/** Returns an error if a field of type dyn is not a string, although it must be. */
+/**
+ * Returns an error if a field that must be a string is not one. The type checker does not detect
+ * this for values of type dyn.
+ */
 export function operationFault(fields: ReadonlyMap<string, Value>): CelError | undefined {
   for (const [name, value] of fields) {
     if (name === 'value' || typeof value === 'string') continue
@@ -43,7 +46,7 @@ const goTypes: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Returns an object type. Its name is the path of the field with this type, such as
+ * Returns the type of an object. Its name is the path of the field that has this type, such as
  * `Object.spec.template`.
  */
 const objectTypeOf = (name: string): StructType => ({

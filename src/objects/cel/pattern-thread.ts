@@ -1,7 +1,7 @@
 /**
- * Matches long-running patterns on a worker thread. The thread is started on demand, and terminated
- * after it has been idle for some time. It matches one pattern at a time, because such patterns are
- * rare.
+ * Matches expensive regular expressions on a worker thread. The thread is started on demand, and
+ * terminated when it has been idle for some time. It performs one match at a time, because such
+ * matches are rare.
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests } from '../../api/errors.ts'
@@ -10,9 +10,9 @@ import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 
 /**
- * Maximum CPU time for one match. It limits CPU time instead of elapsed time, so that the result of
- * a rule does not depend on the load of the machine. kube-apiserver has no such limit: its costs
- * limit the length of the text and the pattern, and Go is several times as fast.
+ * Maximum CPU time for one match. CPU time does not depend on the load of the machine, unlike
+ * elapsed time, so neither does the result. kube-apiserver has no such limit: its cost limits bound
+ * the length of the text and the pattern, and Go is several times as fast.
  */
 const ANSWER_CPU_MS_MAX = 2_000
 /**
@@ -31,7 +31,8 @@ const WAITING_MAX = 16
 export type AnswerPattern = (question: PatternQuestion) => Promise<Result>
 
 /**
- * The response of the thread to one request: the result of the match as JSON, or an error message.
+ * The message that the thread sends back after a match. It contains the result as JSON, or an error
+ * message.
  */
 export type PatternAnswer =
   | { readonly value: boolean | string | readonly string[] }
@@ -40,10 +41,7 @@ export type PatternAnswer =
 export class PatternThread implements AsyncDisposable {
   #worker: Worker | undefined
   #unused: NodeJS.Timeout | undefined
-  /**
-   * Resolves the promise of the match that the thread is performing. Called with undefined if the
-   * thread has exited.
-   */
+  /** Ends the wait for the current match. Called with undefined if the thread has exited. */
   #resolve: (answer: PatternAnswer | undefined) => void = () => {}
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -102,7 +100,7 @@ export class PatternThread implements AsyncDisposable {
     const worker = startOwnThread('./pattern-worker', import.meta.url)
     worker.unref()
     worker.on('message', (answer: PatternAnswer) => this.#resolve(answer))
-    // Errors are ignored, because an exit event follows.
+    // No action is needed here, because the thread also emits `exit` after an error.
     worker.on('error', () => undefined)
     worker.on('exit', () => {
       if (this.#worker !== worker) return
@@ -121,7 +119,7 @@ export class PatternThread implements AsyncDisposable {
   }
 }
 
-/** Calls `stop` when the time limit for the thread's next match is exceeded. */
+/** Calls `stop` if the next match of the thread exceeds its time limit. */
 function limitOf(worker: Worker, stop: () => void): { close(): void } {
   const before = cpuMsOf(worker)
   let isOver = false

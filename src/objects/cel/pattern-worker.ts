@@ -1,6 +1,6 @@
 /**
- * The worker thread that matches long-running patterns. It receives one message for each match, and
- * responds with one message.
+ * The worker thread that matches expensive regular expressions. It receives a message for each
+ * match, and responds to it with one message.
  */
 import { parentPort } from 'node:worker_threads'
 import { assert } from '../../lib/errors.ts'

@@ -1,11 +1,12 @@
 /**
- * Compiles a checked expression to closures, called steps. Each step evaluates one subexpression
- * and charges its cost. Names are resolved here, so that the evaluation only needs array indexes.
- * The steps are in operator-steps.ts, literal-steps.ts, comprehension-step.ts and, for functions,
- * in call.ts.
+ * Compiles an expression to JavaScript closures, called steps. Each step evaluates one
+ * subexpression and charges its cost. Names are resolved here, so that the evaluation only needs
+ * array indexes. The steps are in operator-steps.ts, literal-steps.ts, comprehension-step.ts and,
+ * for functions, in call.ts.
  *
- * Costs are counted as in kube-apiserver's interpreter. A chain of fields costs one per link. The
- * first link is free in a chain that is a branch of a conditional, an index, or a presence test.
+ * Costs are the same as in kube-apiserver's interpreter. In a chain of fields such as `a.b.c`, each
+ * field has a cost of one. The first one is free if the chain is a branch of a conditional, an
+ * index, or the argument of `has`.
  */
 import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select, StructExpr } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -32,8 +33,8 @@ import type { Type } from './types.ts'
 import { CelError, isList, noSuchOverload, TypeValue, type Value } from './values.ts'
 
 /**
- * The error that is reported if the expression can never have a value, because a call with constant
- * arguments in it fails.
+ * The error that is reported if a call with constant arguments fails. The expression can then never
+ * have a value.
  */
 export class PlanFault {
   readonly message: string
@@ -68,7 +69,10 @@ class Planner {
     this.#slice = slice
   }
 
-  /** Compiles an expression to a step. A subexpression that a macro repeats is compiled once. */
+  /**
+   * Compiles an expression to a step. A macro can use the same subexpression several times. Such a
+   * subexpression is compiled once.
+   */
   *plan(expr: Expr): Turns<PlannedStep> {
     if (this.#slice.isOver()) yield undefined
     const planned = this.#planned.get(expr) ?? (yield* this.#planOne(expr))
@@ -108,13 +112,11 @@ class Planner {
     }
   }
 
-  /**
-   * Compiles a name, which can be followed by fields and indexes. `first` is the cost of the name.
-   */
+  /** Compiles a name, such as `a` in `a.b[0]`. `first` is its cost. */
   *#chain(expr: Expr, first: number): Turns<PlannedStep> {
     const reference = this.#checked.referenceOf(expr)
-    // The checker also records a type for an expression that constructs an object, but the
-    // expression is not a reference to that type.
+    // The checker also stores a type for an expression that constructs an object. It does not mean
+    // that the expression is the name of this type.
     if (expr.kind === 'struct') return { step: yield* this.#struct(expr) }
     if (reference?.kind === 'type') {
       const { type } = reference
@@ -147,8 +149,8 @@ class Planner {
   }
 
   /**
-   * Compiles the operand of a field or index. If the operand is a field or index itself, it
-   * continues the chain. Any other expression begins a new chain, which costs as much as a name.
+   * Compiles the operand of a field or index. If it is a field or index itself, as in `a.b.c`, it
+   * belongs to the same chain. Otherwise it begins a new chain, which costs as much as a name.
    */
   *#operand(expr: Expr, first: number): Turns<Step> {
     const isChain =
@@ -244,7 +246,7 @@ class Planner {
       reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
     const args = yield* this.#all(parts)
     const overload = reference.overloads.length === 1 ? reference.overloads[0] : undefined
-    // `x in []` is always false, so `x` is not evaluated.
+    // `x in []` is false for any `x`, so `x` is not evaluated.
     const [, second] = args
     if (expr.name === '@in' && second?.constant !== undefined && isEmptyList(second.constant))
       return constant(false)
@@ -321,7 +323,9 @@ const stepsOf = (parts: readonly PlannedStep[]): Step[] => parts.map(({ step }) 
 
 const constant = (value: Value): PlannedStep => ({ step: () => value, constant: value })
 
-/** Creates a list or map of constants once, without cost. */
+/**
+ * Creates a list or map whose elements are constants now, so that evaluations need not create it.
+ */
 function folded(build: Step, parts: readonly PlannedStep[]): PlannedStep {
   if (!parts.every((part) => part.constant !== undefined)) return { step: build }
   const value = build(new Run({}, Number.POSITIVE_INFINITY))

@@ -1,6 +1,7 @@
 /**
- * A question is a request for a result for which an evaluation must wait: the result of a slow
- * pattern match, which a worker thread computes, or the result of another asynchronous operation.
+ * Results for which an evaluation must wait. A worker thread computes the result of a slow regular
+ * expression (`PatternQuestion`). Other results are those of asynchronous operations
+ * (`LaterResult`).
  */
 import type { PatternQuestion } from './regex.ts'
 import { CelError, type Result } from './values.ts'
@@ -15,7 +16,7 @@ export class LaterResult {
     this.result = result
   }
 
-  /** Returns the error for evaluations that cannot wait for the result. */
+  /** Returns the error that replaces the result if the evaluation cannot wait. */
   answer(): Result {
     return new CelError('the evaluation cannot wait for the result')
   }

@@ -1,4 +1,4 @@
-/** Interval arithmetic for sizes and costs. Results are capped at UNBOUNDED. */
+/** Arithmetic with ranges of sizes and costs. No result exceeds UNBOUNDED. */
 import type { Range } from './functions.ts'
 
 /**
@@ -26,7 +26,7 @@ export const times = (one: Range, other: Range): Range => ({
   max: capped(one.max * other.max),
 })
 
-/** Multiplies a range. The result is rounded up, as kube-apiserver does for each part of a cost. */
+/** Multiplies both ends of a range by a factor. Results are rounded up, as in kube-apiserver. */
 export const scaled = ({ min, max }: Range, factor: number): Range => ({
   min: scaledValue(min, factor),
   max: scaledValue(max, factor),

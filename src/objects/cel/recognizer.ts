@@ -1,14 +1,14 @@
 /**
- * Error recovery of the parser. It reports the same errors as cel-go. To recover, it drops an
- * extraneous token, inserts a missing token, or skips to a token with which an enclosing rule can
- * continue.
+ * Recovers from syntax errors, so that the parser reports the same errors as cel-go. There are
+ * three ways to recover: dropping an unexpected token, inserting a missing one, or skipping to a
+ * token with which an enclosing rule of the grammar can continue.
  */
 import { type Fault, NOWHERE, type Source } from './source.ts'
 import { describeKinds, type Token, type TokenKind } from './tokens.ts'
 
 /**
- * The tokens that can follow. `mayEnd` means that the rule can end here, so tokens that can follow
- * the rule are also valid.
+ * The tokens that are expected next. If `mayEnd` is true, the current grammar rule can also end
+ * here, so tokens that can follow the rule are also expected.
  */
 export type Next = { readonly kinds: ReadonlySet<TokenKind>; readonly mayEnd: boolean }
 
@@ -18,14 +18,16 @@ export const next = (kinds: Iterable<TokenKind>, mayEnd = false): Next => ({
 })
 
 /**
- * Maximum nesting depth of rules. It bounds the stack, because the parser is recursive. Error
- * messages show the number to clients.
+ * Maximum depth of nested grammar rules. The parser is recursive, so this limits its use of the
+ * stack. Error messages for clients contain this number.
  */
 const RULE_DEPTH_MAX = 250
 /** Maximum number of error recoveries. Parsing stops when it is exceeded. */
 const RECOVERIES_MAX = 30
 
-/** Thrown to end the current rule. The rule that called it continues. */
+/**
+ * Thrown to end the current grammar rule. The parser then continues in the rule that contains it.
+ */
 class SyntaxFault {
   readonly token: Token
   readonly message: string
@@ -77,9 +79,9 @@ export class Recognizer {
   }
 
   /**
-   * Begins a rule of the grammar. `after` is the set of tokens that can follow it in the calling
-   * rule. `enter`, `fail` and `leave` are separate calls, because a single call with a callback
-   * would overflow the stack if rules are nested deeply.
+   * Begins a grammar rule. `after` contains the tokens that the calling rule expects after it. A
+   * rule calls `enter`, `fail` and `leave`. If it passed a callback to a single method instead,
+   * deeply nested rules would overflow the stack.
    */
   enter(name: string, after: Next): number {
     const depth = this.#depths.get(name) ?? 0
@@ -88,7 +90,7 @@ export class Recognizer {
     return depth
   }
 
-  /** Handles an error in a rule. The rule ends, and the calling rule continues. */
+  /** Handles an error in a grammar rule. The rule ends, and the rule that called it continues. */
   fail(name: string, error: unknown): void {
     if (!(error instanceof SyntaxFault)) throw error
     this.#report(error.token, error.message)
@@ -100,7 +102,10 @@ export class Recognizer {
     this.#depths.set(name, depth)
   }
 
-  /** Adds one level of nesting until the rule ends. Each operator of a chain adds a level. */
+  /**
+   * Adds a level of nesting until the grammar rule ends. Each operator of a chain such as `a + b +
+   * c` adds one.
+   */
   deepen(name: string): void {
     const depth = (this.#depths.get(name) ?? 0) + 1
     if (depth > RULE_DEPTH_MAX)
@@ -109,8 +114,8 @@ export class Recognizer {
   }
 
   /**
-   * Consumes a token of this kind. `after` is the set of tokens that can follow it in the same
-   * rule.
+   * Consumes a token of this kind. `after` contains the tokens that the same grammar rule expects
+   * after it.
    */
   match(kind: TokenKind, after: Next): Token {
     if (this.kind !== kind) {
@@ -124,8 +129,8 @@ export class Recognizer {
   }
 
   /**
-   * Called before a choice between alternatives. If the next token begins none of them, either
-   * drops this token or ends the rule with an error.
+   * Called before a choice between alternatives of the grammar. If the next token begins none of
+   * them, drops the token, or ends the current rule with an error.
    */
   sync(choices: Next): void {
     if (this.#isRecovering || choices.mayEnd || choices.kinds.has(this.kind)) return
@@ -133,7 +138,10 @@ export class Recognizer {
     this.#mismatch(choices.kinds)
   }
 
-  /** Called before another iteration of a loop. Skips tokens that do not fit. */
+  /**
+   * Called before each further iteration of a loop. Skips tokens that cannot continue the loop or
+   * follow it.
+   */
   syncLoop(choices: Next): void {
     if (this.#isRecovering || choices.kinds.has(this.kind)) return
     this.#report(
@@ -143,7 +151,10 @@ export class Recognizer {
     this.#skipUntil(new Set([...choices.kinds, ...this.#anyFollow()]))
   }
 
-  /** Reports that the token `count` tokens ahead continues none of the alternatives. */
+  /**
+   * Reports an error at a later token, `count` tokens ahead, at which no alternative of the grammar
+   * can continue.
+   */
   noViable(count: number): never {
     let text = this.#shownText(this.token)
     for (let at = 1; at <= count; at++) {
@@ -157,7 +168,7 @@ export class Recognizer {
     )
   }
 
-  /** Reports that the token `count` tokens ahead is not in the set of expected tokens. */
+  /** Reports that a later token, `count` tokens ahead, is not one of the expected tokens. */
   mismatch(count: number, { kinds }: Next): never {
     this.#at += count
     return this.#mismatch(kinds)
@@ -240,8 +251,8 @@ export class Recognizer {
   }
 
   /**
-   * Returns the text of a token. The end of the input is an empty text here, although it has a name
-   * in other messages.
+   * Returns the text of a token for an error message. The text of the end is empty here, whereas
+   * other messages show it as a name.
    */
   #shownText({ kind, text }: Token): string {
     return kind === 'end' ? '' : text

@@ -1,7 +1,7 @@
 /**
- * Matches patterns from users with RE2. The time is linear in the length of the text and in the
- * size of the pattern, which can still be long. If a match could take more than a few milliseconds,
- * it becomes a `PatternQuestion`, which a worker thread answers.
+ * Matches regular expressions from users with RE2. The time is linear in the length of the text and
+ * in the size of the pattern, but can still be long. A match that could take more than a few
+ * milliseconds becomes a `PatternQuestion`, for which a worker thread computes the result.
  */
 import { RE2JS, RE2JSException } from 're2js'
 import { ArrayList, CelError, type Result } from './values.ts'
@@ -23,7 +23,7 @@ const LONG_PATTERN_SIZE = 2_000
 
 export const isLongPattern = (pattern: string): boolean => longPatternSize(pattern) !== undefined
 
-/** Returns the estimated size of a long pattern, or undefined if the pattern is not long. */
+/** Returns the estimated size of a pattern if it is long, and undefined otherwise. */
 export function longPatternSize(pattern: string): number | undefined {
   const size = patternSize(pattern)
   const isLong = size > LONG_PATTERN_SIZE || opaque.test(pattern)
@@ -31,9 +31,9 @@ export function longPatternSize(pattern: string): number | undefined {
 }
 
 /**
- * Matches patterns whose size cannot be estimated: those with quoted text (`\Q`), which can look
- * like operators, and case-insensitive ones, whose character classes can have as many ranges as
- * letters.
+ * Recognizes patterns whose size cannot be estimated. Quoted text (`\Q`) can contain characters
+ * that look like operators. Character classes of a case-insensitive pattern can have as many ranges
+ * as letters.
  */
 const opaque = /\\Q|\(\?[a-zA-Z]*i/
 
@@ -42,8 +42,8 @@ const repeat = /\{(\d+)(?:,(\d*))?\}/y
 const charClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/sy
 
 /**
- * Returns an upper estimate of the number of instructions. A repeated part counts as often as it
- * can be repeated. For a long pattern, returns its length.
+ * Returns the maximum number of instructions of a compiled pattern. A repeated part counts as often
+ * as it can be repeated. For a pattern that is long itself, returns its length.
  */
 export function patternSize(pattern: string): number {
   if (pattern.length > LONG_PATTERN_SIZE) return pattern.length
@@ -66,7 +66,7 @@ export function patternSize(pattern: string): number {
       part = size + 2
       size = part + (outer.pop() ?? 0)
     } else {
-      // Operators such as `*` add one instruction to the part before them.
+      // Each of these operators adds one instruction to the part that it repeats.
       part = '*+?'.includes(pattern[at] ?? '') ? part + 1 : 1
       size++
     }
@@ -85,7 +85,10 @@ function matchAt(
   return expression.exec(text) ?? undefined
 }
 
-/** A match that is done on the worker thread, or on the current thread if the caller can block. */
+/**
+ * A match that is left to the worker thread. If the caller can block, the match is done on the
+ * current thread instead.
+ */
 export class PatternQuestion {
   readonly pattern: string
   readonly text: string
@@ -108,19 +111,22 @@ export class PatternQuestion {
 }
 
 /**
- * Maximum number of steps, which is the number of characters times the number of instructions. In
- * the worst case a step takes 300 ns, and this number of steps takes a few seconds. A pattern with
- * 20 instructions can match a megabyte, and a pattern with 200 instructions can match a hundred
- * kilobytes.
+ * Maximum number of steps of a match, estimated as the number of characters times the number of
+ * instructions. They take up to 300 ns each, so the longest match takes a few seconds. A pattern
+ * with 20 instructions can match a megabyte, and a pattern with 200 instructions can match a
+ * hundred kilobytes.
  */
 export const STEPS_MAX = 20_000_000
 /**
  * Maximum number of steps of a match on the main thread. They take about 8 ms in the worst case.
  */
 export const SHORT_STEPS_MAX = 20_000
-/** Typical time of a step. In the worst case, a step takes about twenty times as long. */
+/** Typical time of a step. It can take up to about twenty times as long. */
 const STEP_NANOS = 20
-/** Maximum time of a match on the main thread. Many matches can each visit the whole text. */
+/**
+ * Maximum total time of the matches that one call performs on the main thread. Many matches can
+ * each visit the whole text.
+ */
 const SHORT_MS = 10
 
 export function usePattern(
@@ -137,7 +143,9 @@ export function usePattern(
   return known ?? meter.ask(new PatternQuestion(pattern.pattern(), text, use))
 }
 
-/** Like `usePattern`, but for a long pattern, which is not compiled on the main thread. */
+/**
+ * Does the same as `usePattern` for a long pattern, which must not be compiled on the main thread.
+ */
 export function useLongPattern(
   pattern: string,
   text: string,
@@ -155,7 +163,7 @@ type PatternMeter = { last(nanos: number): void; ask(question: PatternQuestion):
 export const stepsOf = (pattern: Pattern, text: string): number =>
   text.length * pattern.programSize()
 
-/** Applies a pattern. Returns undefined if the time limit is exceeded. */
+/** Applies a pattern to a text. Returns undefined if this takes too long. */
 function apply(
   pattern: Pattern,
   text: string,
@@ -171,7 +179,7 @@ function find(pattern: Pattern, text: string): string {
   return matcher.find() ? (matcher.group() ?? '') : ''
 }
 
-/** Finds all matches. As in Go, an empty match immediately after another match is skipped. */
+/** Finds all matches. As in Go, an empty match directly after another match does not count. */
 function findAll(
   pattern: Pattern,
   text: string,
@@ -194,7 +202,7 @@ export function compilePattern(pattern: string): Pattern | CelError {
     return RE2JS.compile(pattern)
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error
-    // Go appends the rest of the pattern to this message. In this case, the rest is empty.
+    // In Go, this message ends with the rest of the pattern, which is always empty here.
     const isBackslash = error.message.endsWith('trailing backslash at end of expression')
     return new CelError(isBackslash ? `${error.message}: \`\`` : error.message)
   }

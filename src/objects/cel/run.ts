@@ -1,11 +1,12 @@
 /**
- * One evaluation: its variables, its cost so far, and the state that an interruption preserves. An
- * evaluation blocks the event loop. Therefore a long evaluation is interrupted between two
- * iterations of a loop or after a long call, by throwing `PausedError`.
+ * One evaluation of an expression: its variables, its cost so far, and the state that remains if it
+ * is interrupted. A running evaluation blocks the event loop. Therefore a long evaluation is
+ * interrupted between two iterations of a loop or after a long call, by throwing `PausedError`.
  *
- * To resume, the expression is evaluated again from its start. Unfinished loops continue at the
- * same iteration, and results that took a long time are cached. Only short parts are evaluated
- * twice, and their cost is charged once. This is possible because expressions have no side effects.
+ * To resume, the expression is evaluated again from its start. Loops continue at the iteration at
+ * which they were interrupted, and results that took a long time are cached. So only short parts
+ * are evaluated again, and their cost is charged only once. This is possible because expressions
+ * have no side effects.
  */
 import type { Meter } from './functions.ts'
 import type { Question } from './question.ts'
@@ -25,18 +26,20 @@ export type Activation = { readonly [variable: string]: Result | undefined }
 /** Cost after which a loop checks the clock again. It corresponds to about 50 µs. */
 const LOOK_COST = 1_000
 /**
- * Maximum cost of a loop whose result is computed again instead of cached. A long expression can
- * have thousands of such loops.
+ * The result of a loop is cached if its cost exceeds this number. Otherwise it is computed again,
+ * because a long expression can have thousands of such loops.
  */
 const KEPT_COST = 20
-/** Maximum duration of a call whose result is computed again instead of cached. */
+/**
+ * The result of a call is cached if the call takes longer than this. Otherwise it is computed
+ * again.
+ */
 const KEPT_NANOS = 2_000
 /**
- * Maximum duration of a single call, because calls cannot be interrupted. kube-apiserver has no
- * such limit: its costs do not cover this work.
+ * Maximum duration of a single call, which cannot be interrupted. kube-apiserver has no such limit.
  */
 const CALL_NANOS_MAX = 30_000_000
-/** Maximum duration of all work in one evaluation that is not covered by costs. */
+/** Maximum total duration of the work in one evaluation that its cost does not cover. */
 const RUN_NANOS_MAX = 1_000_000_000
 /** Maximum number of compiled patterns that one evaluation caches. */
 const PATTERNS_MAX = 500
@@ -56,18 +59,19 @@ export class Run implements Meter {
   #costAtPause = 0
   #nanosAtPause = 0
   /**
-   * Duration of the current long call's work. NaN outside of long calls, which disables the limit.
+   * Duration of the work in the current long call. Outside of long calls it is NaN, which never
+   * exceeds a limit.
    */
   #callNanos = Number.NaN
   /**
-   * Duration of the work of the current call that the cost of the call accounts for. This duration
-   * is not limited, but determines whether the result is cached.
+   * Duration of the work in the current call that its cost covers. It is not limited, but it
+   * determines whether the result of the call is cached.
    */
   #callLasts = 0
   #call = 0
   frame: Frame = this.#root
   cost = 0
-  /** Duration of the work that costs do not cover. */
+  /** Duration of the work in this evaluation that its cost does not cover. */
   nanos = 0
 
   constructor(activation: Activation, costMax: number) {
@@ -81,14 +85,14 @@ export class Run implements Meter {
   }
 
   /**
-   * The cost so far. It is correct even while the evaluation returns to the point at which it was
-   * interrupted.
+   * The cost so far. After an interruption, it stays the same until the evaluation is back at the
+   * point at which it was interrupted.
    */
   get paid(): number {
     return this.#pausedAt === undefined ? this.cost : this.#costAtPause
   }
 
-  /** Charges work of about this duration. Functions call it before they start the work. */
+  /** Charges work of this estimated duration. Functions call this before they start the work. */
   work(nanos: number): void {
     this.nanos += nanos
     this.#callNanos += nanos
@@ -100,8 +104,8 @@ export class Run implements Meter {
   }
 
   /**
-   * Compiles a pattern that is not constant. The result is cached, because loops often use the same
-   * patterns.
+   * Compiles a regular expression that is not constant. The result is cached, because a loop often
+   * uses the same regular expression in each iteration.
    */
   pattern(text: string): Pattern | CelError {
     const patterns = (this.#patterns ??= new Map())
@@ -124,7 +128,8 @@ export class Run implements Meter {
     this.frame = this.#root
     this.#root.entered = 0
     this.#callNanos = Number.NaN
-    // Do not charge costs until the evaluation is back at the point at which it was interrupted.
+    // Costs are not charged again until the evaluation is back at the point at which it was
+    // interrupted.
     if (this.#pausedAt !== undefined) this.cost = this.nanos = Number.NEGATIVE_INFINITY
     return step(this)
   }
@@ -213,21 +218,17 @@ const PATTERN_CHARACTER_NANOS = 30_000
 
 type MemoEntry = {
   readonly value: Result
-  /**
-   * Number of loops and long calls that the enclosing iteration had entered when this loop or call
-   * ended.
-   */
+  /** How many loops and long calls its frame had entered when this entry was stored. */
   readonly entered: number
   /**
-   * Whether this is a result for which the evaluation waited, and the cost of the call has not been
-   * charged yet.
+   * Whether the evaluation has waited for this result but has not charged the cost of the call yet.
    */
   readonly isUnpaid: boolean
 }
 
 /**
- * Numbers loops and long calls in the order in which they are entered. They get the same numbers
- * when the expression is evaluated again.
+ * Numbers loops and long calls in the order in which they are entered. The numbers identify them,
+ * because they are the same when the expression is evaluated again.
  */
 class Frame {
   entered = 0
@@ -239,7 +240,7 @@ class Frame {
   }
 }
 
-/** An unfinished comprehension, and the frame of its current iteration. */
+/** The state of a loop that has not ended, including the frame of its current iteration. */
 export class ComprehensionFrame extends Frame {
   readonly outer: Frame
   readonly place: number
@@ -265,12 +266,13 @@ export class ComprehensionFrame extends Frame {
   }
 }
 
-/** Determines how long an evaluation can run before it should be interrupted. */
+/** Tells an evaluation when to interrupt itself. */
 export type Slice = {
   readonly isOver: () => boolean
   /**
-   * Called when the evaluation is back at the point at which it was interrupted. This restarts the
-   * time slice, so that the evaluation makes progress no matter how long it took to return.
+   * Called when the evaluation is back at the point at which it was interrupted. Restarts the time
+   * slice. Otherwise the way back could use up the whole slice, and the evaluation would never make
+   * progress.
    */
   readonly begin?: () => void
 }
@@ -279,7 +281,7 @@ const endless: Slice = { isOver: () => false }
 
 export type LoopStart = { readonly collection: ListValue | MapValue; readonly initial: Value }
 
-/** Aborts an evaluation. Unlike a CelError, it is not absorbed by `||`. */
+/** Ends an evaluation that costs too much. A CelError would not do: `true || error` is true. */
 export class CostExceeded extends Error {}
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Derives types from a structural schema, with size bounds for cost estimates. If the schema has no
- * bound, the bound is the largest size that fits into a request. Structs create the types of their
- * fields on demand.
+ * Derives CEL types from a structural schema, with the maximum sizes of values for cost estimates.
+ * If the schema does not limit a size, the limit is the size of a request. The types of fields are
+ * created on demand.
  */
 import {
   type Fields,
@@ -35,21 +35,24 @@ export type SchemaTypeOptions = {
    * the schema.
    */
   readonly isRoot?: boolean
-  /** The release whose size bounds the type has. Defaults to the default release. */
+  /**
+   * The minor version of Kubernetes whose rules for maximum sizes apply. By default, the default
+   * version of this server.
+   */
   readonly release?: number
 }
 
-/** The first release that bounds integers or strings by `maxLength`. */
+/** The first minor version in which `maxLength` limits the size of an int-or-string. */
 const BOUNDED_INT_OR_STRING_SINCE = 34
-/** The first release that bounds the names of objects. */
+/** The first minor version that limits the size of object names in estimates. */
 const BOUNDED_NAMES_SINCE = 37
 const NAME_BYTES_MAX = 253
-/** The server appends at least one character to a generateName. */
+/** A generateName is shorter than a name, because the server appends at least one character. */
 const NAME_PREFIX_BYTES_MAX = NAME_BYTES_MAX - 1
 
 /**
- * Returns the type, or undefined if rules cannot use the schema, for example because it specifies
- * no type.
+ * Returns the type of a schema, or undefined if CEL rules cannot use values with this schema. For
+ * example, the schema might not specify a type.
  */
 export function typeOfSchema(
   schema: Fields,
@@ -104,8 +107,9 @@ function mapOf(schema: Fields, { name, release }: Naming): Type | undefined {
 }
 
 /**
- * Returns a struct type. Fields in `instead` replace those in `properties`. There can be tens of
- * thousands of fields, of which expressions use only a few.
+ * Returns a struct type. Fields in `instead` replace fields of the same name in the schema. The
+ * types of fields are created on demand: there can be tens of thousands of fields, and expressions
+ * use only a few.
  */
 function structOf(schema: Fields, { name, release }: Naming, instead: Fields = {}): StructType {
   const properties = fieldsOf(schema['properties'])
@@ -124,7 +128,7 @@ function structOf(schema: Fields, { name, release }: Naming, instead: Fields = {
 export type LazyFields = {
   readonly has: (key: string) => boolean
   readonly keys: () => Iterable<string>
-  /** Fields for which `has` is always true. */
+  /** Fields for which `has` returns true even if they are absent. */
   readonly always?: ReadonlySet<string>
   /**
    * Returns the type of a field, or undefined if expressions cannot use the field. `name` is the
@@ -155,7 +159,10 @@ export function lazyStruct(
   return { kind: 'struct', name, field }
 }
 
-/** Whether a field name needs no escape sequence. After a dot, most reserved words need none. */
+/**
+ * Whether expressions can select a field by its own name, without escaping. After a dot, this
+ * includes most reserved words.
+ */
 const isItself = (key: string): boolean => escapeName(key) === key || isReserved(key)
 
 function escapedKeys(keys: Iterable<string>): ReadonlyMap<string, string> {
@@ -249,7 +256,7 @@ function textBytesMin(schema: Fields): number {
   return schema['format'] === 'date-time' ? 21 : 2
 }
 
-/** Whether a field has a type. Fields without a type are not counted. */
+/** Whether CEL has a type for the schema of a field. All other fields are left out. */
 const isTyped = (schema: Fields): boolean => typeOfSchema(schema, { name: '' }) !== undefined
 
 /**

@@ -25,7 +25,7 @@ function selectInOptional(optional: Optional, field: string): Result {
   return found instanceof CelError ? found : new Optional(found)
 }
 
-/** Returns the value of a field, or undefined if it does not exist. */
+/** Returns the value of a field, or undefined if the object does not have the field. */
 export function selectIfThere(value: Value, field: string): Result | undefined {
   if (isStruct(value)) return value.get(field)
   if (isMap(value)) return value.get(field)
@@ -35,8 +35,8 @@ export function selectIfThere(value: Value, field: string): Result | undefined {
 const nameInList = new CelError("unsupported index type 'string' in list")
 
 /**
- * Whether a value has a field. Returns false for a value that cannot have fields. For a list it is
- * an error, because lists have indexes instead.
+ * Whether a value has a field. False for a value that cannot have fields, except that a list causes
+ * an error, because it has indexes instead.
  */
 export function hasField(value: Value, field: string): Result {
   const operand = value instanceof Optional ? value.value : value
@@ -62,7 +62,7 @@ const shown = (at: Value): string => {
   return typeof at === 'bigint' || typeof at === 'number' ? `${at}` : ''
 }
 
-/** Returns an item, or undefined if the index or key does not exist. */
+/** Returns the item of a list or the value in a map, or undefined if it does not exist. */
 export function indexIfThere(value: Value, at: Value): Result | undefined {
   if (isMap(value))
     return value.isTextKeyed === true && typeof at !== 'string' ? noSuchOverload : value.get(at)

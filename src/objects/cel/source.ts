@@ -5,7 +5,7 @@
 
 export type Fault = { readonly offset: number; readonly message: string }
 
-/** Offset of an error that has no position. */
+/** Offset of an error that concerns the whole expression. */
 export const NOWHERE = -1
 
 /** Maximum number of errors in a message. Longer messages would not be useful. */
@@ -21,7 +21,10 @@ export class Source {
   readonly text: string
   readonly points: readonly string[]
   readonly #lineStarts: readonly number[]
-  /** Lines, keyed by line number. They are cached because a long line can have many errors. */
+  /**
+   * Lines of the text, by line number. They are cached, because many errors can be in the same long
+   * line.
+   */
   readonly #lines = new Map<number, Line>()
 
   constructor(text: string) {
@@ -46,7 +49,7 @@ export class Source {
 
   #describeOne({ offset, message }: Fault): string {
     if (offset === NOWHERE) return `ERROR: <input>:-1:0: ${message}`
-    // An empty text contains no line to show.
+    // There is no line to show, because the text is empty.
     if (this.points.length === 0) return `ERROR: <input>:1:0: ${message}`
     const line = Math.max(
       0,
@@ -70,11 +73,11 @@ export class Source {
   }
 }
 
-/** A line of the text. `dots` contains one character for each code point. */
+/** A line of the text. `dots` has a dot for each code point, to mark a position below the line. */
 type Line = { readonly text: string; readonly dots: string }
 
 /**
- * Returns a dot that is as wide as the character, so that the mark is exactly below the position.
+ * Returns a dot with the same width as the character, so that the marks are exactly below the text.
  */
 const markFor = (point: string): string => (wide(point) ? '．' : '.')
 

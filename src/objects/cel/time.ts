@@ -1,6 +1,6 @@
 /**
- * Parses, formats and validates timestamps and durations. They are represented exactly as
- * nanoseconds in a bigint.
+ * Parses, formats and validates timestamps and durations. Both are bigints that contain the exact
+ * number of nanoseconds.
  */
 import { CelError, Duration, Timestamp } from './values.ts'
 
@@ -109,8 +109,8 @@ const units: { readonly [unit: string]: bigint } = {
 }
 
 /**
- * Maximum length of the text of a duration, which bounds the time for parsing. No useful duration
- * is longer.
+ * Maximum length of the text of a duration. It limits how long parsing takes. Real durations are
+ * shorter.
  */
 const DURATION_CHARACTERS_MAX = 200
 
@@ -145,8 +145,9 @@ const wordedUnits: readonly (readonly [RegExp, bigint])[] = [
 ]
 
 /**
- * Parses a value with the `duration` format of a schema. It is either a duration in Go's syntax, or
- * numbers with units as words, such as `3 days`. At least one unit must be known.
+ * Parses a value that the schema declares with the format `duration`. The value is a duration as in
+ * Go, or numbers and words for units, such as `3 days`. At least one of the words must be a known
+ * unit.
  */
 export function parseWordedDuration(text: string): Duration | undefined {
   const plain = parseDuration(text)
@@ -158,7 +159,7 @@ export function parseWordedDuration(text: string): Duration | undefined {
     const size = wordedUnits.find(([names]) => names.test(word.toLowerCase()))?.[1]
     if (size !== undefined) nanos = (nanos ?? 0n) + amount * size
   }
-  // kube-apiserver adds int64 values, and the sum can overflow.
+  // kube-apiserver adds int64 values without checking for overflow.
   return nanos === undefined ? undefined : new Duration(BigInt.asIntN(64, nanos))
 }
 
@@ -214,7 +215,9 @@ function dayOfYear(date: Date): number {
   return Math.round((date.getTime() - first.getTime()) / 86_400_000)
 }
 
-/** Returns a date whose UTC fields contain the local time. */
+/**
+ * Returns a date whose UTC fields (such as `getUTCHours`) contain the local time in the time zone.
+ */
 function localDate(nanos: bigint, zone: string): Date | CelError {
   const date = dateOf(nanos)
   if (zone === 'UTC' || zone === '' || zone === 'Z') return date

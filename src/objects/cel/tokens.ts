@@ -58,7 +58,7 @@ export function describeKinds(kinds: ReadonlySet<TokenKind>): string {
 }
 
 /**
- * Returns the position of a token kind when a message lists expected tokens. The end of the text
- * comes first.
+ * Returns where a kind of token is listed in a message about expected tokens. The end of the text
+ * is listed first.
  */
 const rank = (kind: TokenKind): number => (kind === 'end' ? -1 : order.indexOf(kind))

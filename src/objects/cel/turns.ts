@@ -1,7 +1,7 @@
 /**
- * Long-running CEL work as generators. They yield when a time slice is over, so that other work can
- * run. They also yield questions (question.ts): requests for results for which they must wait, such
- * as the result of a slow pattern match.
+ * Long-running CEL work as generators. A generator yields undefined when its time slice is over, so
+ * that other work can run. It yields a question (question.ts) when it needs a result for which it
+ * must wait, such as that of a slow regular expression.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { parts } from '../../lib/scheduling/parts.ts'
@@ -15,11 +15,14 @@ export type Turns<T> = Generator<Suspension | undefined, T, void>
 
 export type TurnTools = {
   /**
-   * Matches slow patterns asynchronously, on a worker thread. If absent, they are matched on the
-   * current thread.
+   * Matches slow regular expressions on a worker thread. If absent, they are matched on the current
+   * thread.
    */
   readonly answer?: AnswerPattern
-  /** Throws an exception if the result is no longer needed. */
+  /**
+   * Called whenever the work is about to continue. Throws an error if the result is no longer
+   * needed.
+   */
   readonly refuse?: () => void
 }
 
@@ -27,8 +30,8 @@ export const inTurns = async <T>(work: (slice: Slice) => Turns<T>, tools?: TurnT
   nowOrInTurns(work, tools)
 
 /**
- * Runs the work. Returns a promise only if the work needs several time slices, or waits for a
- * result. If the work belongs to a larger task, `slices` are the time slices of that task.
+ * Runs the work. Returns a promise only if one time slice is not enough, or if the work must wait
+ * for a result. If the work is part of a larger task, `slices` are the time slices of that task.
  */
 export function nowOrInTurns<T>(
   work: (slice: Slice) => Turns<T>,
@@ -68,8 +71,8 @@ function answerOf(question: Question, answer: AnswerPattern | undefined): MaybeP
 }
 
 /**
- * Runs work with long loops (lib/scheduling/parts.ts) as a step of a generator. Its first part
- * begins immediately.
+ * Runs work whose loops can be interrupted (lib/scheduling/parts.ts). Yields between its parts. The
+ * first part starts immediately.
  */
 export function* inPartsOf<T>(work: () => T, slice: Slice): Turns<T> {
   const steps = parts(work, {

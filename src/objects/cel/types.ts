@@ -5,9 +5,9 @@
 
 export type Type =
   /**
-   * A type without component types. `isIntOrString` means that the value is an int or a string, so
-   * the checker does not know its type. `isAny` marks the type `any`, which is dynamic but cannot
-   * be the range of a macro.
+   * A type that consists of no other types. `isIntOrString` means that a value can be an int or a
+   * string, so the checker does not know its type. `isAny` marks the type `any`. It is dynamic, but
+   * a macro cannot iterate over it.
    */
   | {
       readonly kind: Simple
@@ -19,11 +19,14 @@ export type Type =
   | MapType
   | StructType
   | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
-  /** The type of types. Without `of`, this is the type of all types, whose name is `type`. */
+  /**
+   * The type of a value that is itself a type: `type(of)`. Without `of`, it is the type named
+   * `type`.
+   */
   | { readonly kind: 'type'; readonly of?: Type }
   /**
-   * A type parameter, whose type depends on the arguments of a call. It is used only in
-   * declarations and while types are checked.
+   * A type parameter of a function, such as the type of the items of a list. It occurs only in
+   * declarations and during type-checking. The arguments of a call determine its type.
    */
   | { readonly kind: 'parameter'; readonly name: string }
 
@@ -49,8 +52,9 @@ export type ListType = {
   readonly element: Type
   readonly sizeMax?: number
   /**
-   * Keys of a list of type set or map. Such lists are equal if they differ only in their order, and
-   * adding them merges their items. The keys are field names without escape sequences.
+   * For a list of type set or map: the fields that identify an item, without escape sequences in
+   * their names. Two such lists with the same items in another order are equal. Adding such lists
+   * merges their items.
    */
   readonly keys?: 'whole' | readonly string[]
 }
@@ -71,7 +75,10 @@ export type StructType = {
 
 export type FieldType = {
   readonly type: Type
-  /** The name of the field in the data. Its name in expressions can contain escape sequences. */
+  /**
+   * The name of the field in the JSON of an object. In expressions, the name can have escape
+   * sequences.
+   */
   readonly key: string
 }
 
@@ -134,7 +141,10 @@ const outputNames: { readonly [kind: string]: string } = {
   duration: 'google.protobuf.Duration',
 }
 
-/** Returns the name of the result type of an expression, as used in messages. */
+/**
+ * Returns the name of the type of an expression's result. Messages use other names for it than
+ * `nameOf`.
+ */
 export function outputNameOf(type: Type): string {
   const known = isAny(type) ? 'google.protobuf.Any' : outputNames[type.kind]
   if (known !== undefined) return known
@@ -144,7 +154,10 @@ export function outputNameOf(type: Type): string {
   return `${name}(${parts.map(outputNameOf).join(', ')})`
 }
 
-/** Returns the component types, in the same order for all types of a kind. */
+/**
+ * Returns the types of which a type consists, such as the key and value types of a map. Their order
+ * is always the same.
+ */
 export function partsOf(type: Type): readonly Type[] {
   if (type.kind === 'list') return [type.element]
   if (type.kind === 'map') return [type.key, type.value]
@@ -152,7 +165,7 @@ export function partsOf(type: Type): readonly Type[] {
   return type.kind === 'opaque' ? type.parameters : []
 }
 
-/** Returns the type with changed component types. Returns the type itself if nothing changes. */
+/** Replaces the types of which a type consists. Returns the same object if nothing changes. */
 export function mapParts(type: Type, change: (part: Type) => Type): Type {
   if (type.kind === 'list') {
     const element = change(type.element)

@@ -1,12 +1,12 @@
 /**
- * Type unification determines whether a type is compatible with an expected type. `Bindings`
- * records the types to which type parameters are bound.
+ * Type unification: determines whether a type is compatible with an expected type, and which types
+ * the type parameters must then have. `Bindings` stores the types of the type parameters.
  */
 import { dyn, isSame, mapParts, partsOf, type Type } from './types.ts'
 
 export class Bindings {
   readonly #bound = new Map<string, Type>()
-  /** Bindings that the current call of `fitsAll` has changed, with their previous values. */
+  /** The previous types of all type parameters that the current call of `fitsAll` has changed. */
   readonly #undo: [string, Type | undefined][] = []
   #fresh = 0
 
@@ -16,8 +16,8 @@ export class Bindings {
   }
 
   /**
-   * Whether all types are compatible with the expected types. If one is not, no type parameters are
-   * bound.
+   * Whether all types are compatible with the expected types. If not, the type parameters stay
+   * unchanged.
    */
   fitsAll(types: readonly Type[], wanted: readonly Type[]): boolean {
     if (types.length !== wanted.length) return false
@@ -35,8 +35,8 @@ export class Bindings {
   }
 
   /**
-   * Replaces type parameters by the types to which they are bound. Unbound type parameters become
-   * `dyn` if `isFinal` is set.
+   * Replaces type parameters by their types. If `isFinal` is true, parameters without a type become
+   * `dyn`.
    */
   resolve(type: Type, isFinal = false): Type {
     if (type.kind !== 'parameter') return mapParts(type, (part) => this.resolve(part, isFinal))
@@ -65,8 +65,8 @@ export class Bindings {
   }
 
   /**
-   * Binds a type parameter. Returns 'unknown' if the parameter is unbound but cannot be bound to
-   * this type, because the type contains the parameter.
+   * Sets the type of a type parameter. Returns 'unknown' if the parameter cannot have this type
+   * because the type contains the parameter.
    */
   #bind(parameter: Type & { kind: 'parameter' }, type: Type): boolean | 'unknown' {
     if (isSame(parameter, type)) return true

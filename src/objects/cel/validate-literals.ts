@@ -1,7 +1,7 @@
 /**
- * Checks that Kubernetes performs in addition to type-checking. The elements of list and map
- * literals must have the same type. Literal durations, timestamps, patterns and formats must be
- * valid.
+ * Checks that Kubernetes performs in addition to type-checking. All elements of a list or map
+ * literal must have the same type. A literal duration, timestamp, regular expression or format must
+ * be valid.
  */
 import { type Call, type Expr, partsOf } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -26,13 +26,13 @@ export function* validateLiterals(
     if (seen.has(expr)) return
     if (slice.isOver()) yield undefined
     seen.add(expr)
-    // The arguments of `format` can have different types.
+    // The list that is passed to `format` can have elements of different types.
     const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
     for (const part of partsOf(expr)) yield* visit(part, isInside)
-    // Bounded: a call has only a few literal arguments, so checkCall returns only a few faults
+    // Bounded: checkCall returns few faults, because a call has few literal arguments
     if (expr.kind === 'call') faults.push(...(yield* checkCall(expr, checked)))
     if (isFormatted || !isHomogeneous) return
-    // Bounded: checkSame returns at most one fault, which can be passed as an argument
+    // Bounded: checkSame returns at most one fault
     if (expr.kind === 'list')
       faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
     if (expr.kind === 'map') {
@@ -59,10 +59,7 @@ export function* validateLiterals(
   return faults
 }
 
-/**
- * Reports the first expression whose type differs from the type of the first expression in the
- * list.
- */
+/** Reports the first expression whose type differs from that of the first expression. */
 function checkSame(
   exprs: readonly Expr[],
   isOptionalAt: (at: number) => boolean,
@@ -92,7 +89,7 @@ function* checkCall(call: Call, checked: CheckedExpression): Turns<Fault[]> {
     return checkFormat(call, first, checked)
   }
   if (call.name !== 'duration' && call.name !== 'timestamp' && call.name !== 'matches') return []
-  // In `matches(text, pattern)`, kube-apiserver checks the text instead of the pattern.
+  // For `matches(text, pattern)`, kube-apiserver checks the first argument, which is the text.
   if (first?.kind !== 'literal') return []
   const { value } = first
   const isWrong =

@@ -43,7 +43,7 @@ export class Uint {
 }
 
 export class Timestamp {
-  /** Nanoseconds since 1970, without leap seconds. */
+  /** Nanoseconds since 1970-01-01 in UTC, without leap seconds. */
   readonly nanos: bigint
   /**
    * Offset of the time zone in which the timestamp was written. It is printed in the same time
@@ -89,9 +89,12 @@ export interface Opaque {
   isSame(other: Opaque): boolean
 }
 
-/** A value that can wrap JSON. */
+/** A value that may have been created from the JSON of an object. */
 export interface JsonBacked {
-  /** Compares the wrapped JSON. Returns undefined if comparing the JSON is not enough. */
+  /**
+   * Compares the JSON of both values, without creating CEL values for their parts. Returns
+   * undefined if this is not enough to decide.
+   */
   equalsJson?(other: Value, meter: { work(nanos: number): void }): boolean | undefined
 }
 
@@ -99,8 +102,8 @@ export interface ListValue extends JsonBacked {
   readonly isList: true
   readonly size: number
   /**
-   * Whether the list is part of an object, as opposed to being created by an expression. Comparing
-   * such a list with a value of another type is an error.
+   * Whether the list comes from an object and was not created by an expression. Comparing such a
+   * list with a value of another type is an error.
    */
   readonly isOfObject?: boolean
   at(index: number): Value
@@ -118,13 +121,13 @@ export interface MapValue extends JsonBacked {
   readonly isMap: true
   readonly size: number
   /**
-   * Whether the map is part of an object. Comparing such a map with a value of another type is an
-   * error.
+   * Whether the map comes from an object and was not created by an expression. Comparing such a map
+   * with a value of another type is an error.
    */
   readonly isOfObject?: boolean
-  /** Whether looking up a key that is not a string is an error. */
+  /** Whether all keys are strings. If so, looking up any other key is an error. */
   readonly isTextKeyed?: boolean
-  /** Whether the size is known. If false, the keys must be listed to count them. */
+  /** Whether the size is already known. Otherwise, the size is determined by listing the keys. */
   readonly isCounted?: boolean
   get(key: Value): Value | undefined
   keys(): Iterable<MapKey>
@@ -139,8 +142,8 @@ export interface StructValue extends JsonBacked {
 }
 
 /**
- * A struct whose fields are evaluated when an expression reads them. Evaluating a field can take a
- * long time. An example is the struct with the variables of a policy.
+ * A struct whose fields are evaluated when an expression reads them, which can take a long time.
+ * The variables of a policy are such a struct.
  */
 export abstract class LazyStruct implements StructValue {
   readonly isStruct = true
@@ -155,7 +158,7 @@ export abstract class LazyStruct implements StructValue {
    */
   abstract read(field: string): MaybePromise<Result> | undefined
 
-  /** Reads a field for callers that cannot wait. */
+  /** Reads a field without waiting. If the field is not available yet, the result is an error. */
   get(field: string): Result | undefined {
     const result = this.read(field)
     if (!(result instanceof Promise)) return result
@@ -186,9 +189,9 @@ export class ConstructedStruct implements StructValue {
 }
 
 /**
- * A list of values. Lists that are created by appending share their items, and each list sees only
- * the items that existed when it was created. A loop that collects n items therefore takes n steps
- * instead of n².
+ * A list of values. Appending creates a new list that shares the memory of its items with the old
+ * one. Each list knows its own length. Therefore, a loop that collects n items takes n steps and
+ * not n².
  */
 export class ArrayList implements ListValue {
   readonly isList = true
@@ -206,8 +209,7 @@ export class ArrayList implements ListValue {
   }
 
   /**
-   * Whether this is the longest of the lists that share its items. An item can then be appended
-   * without copying the list.
+   * Whether no list with the same memory is longer. An item can then be appended without a copy.
    */
   get isLast(): boolean {
     return this.size > 0 && this.#items.length === this.size
@@ -220,7 +222,10 @@ export class ArrayList implements ListValue {
   }
 }
 
-/** Returns a text that identifies a key. Equal numbers of different types are the same key. */
+/**
+ * Returns a text that identifies a key of a map. Numbers of different types have the same text if
+ * they are equal.
+ */
 function keyText(key: Value): string | undefined {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'bigint') return `n${key}`
@@ -233,8 +238,8 @@ function keyText(key: Value): string | undefined {
 type HashEntry = { readonly key: MapKey; readonly value: Value; readonly at: number }
 
 /**
- * A map of values. It shares its entries with maps that are created from it, as `ArrayList` shares
- * its items.
+ * A map of values. A map that is created from it by adding an entry shares the memory of its
+ * entries, as in `ArrayList`.
  */
 export class HashMap implements MapValue {
   readonly isMap = true
@@ -272,10 +277,7 @@ export class HashMap implements MapValue {
     }
   }
 
-  /**
-   * Whether this is the largest of the maps that share its entries. An entry can then be added
-   * without copying the map.
-   */
+  /** Whether no map with the same memory is larger. An entry can then be added without a copy. */
   get isLast(): boolean {
     return this.size > 0 && this.#entries.size === this.size
   }
@@ -320,13 +322,13 @@ export function typeNameOf(value: Value): string {
   if (value instanceof Optional) return 'optional_type'
   if (value instanceof TypeValue) return 'type'
   if (isList(value)) return 'list'
-  // During an evaluation, structs are maps, whatever type they had when types were checked.
+  // An evaluation treats every struct as a map, although the type checker has a type for it.
   return isMap(value) || isStruct(value) ? 'map' : value.typeName
 }
 
 /**
- * Returns the error for a comprehension over a value that is not iterable. The message contains the
- * Go type of the value.
+ * Returns the error for a comprehension over a value that is not a list or map. Like
+ * kube-apiserver's message, it contains the Go type of the value.
  */
 export function notIterable(value: Value): CelError {
   const name = typeNameOf(value)

@@ -22,7 +22,7 @@ const PARAGRAPH_SEPARATOR = 0xa9
 const SMALL_U = 0x75
 const ESCAPE_BYTES = 6
 
-/** Number of bytes that are processed before checking whether to interrupt the work. */
+/** The check whether the work should be interrupted is made once per this number of bytes. */
 const BYTES_PER_STEP = 16_384
 
 type Compacting = { at: number; isInString: boolean; readonly pieces: Buffer[] }

@@ -206,7 +206,7 @@ test('memory for the fields of a protobuf body is reserved before the fields are
     return 100
   }
   decodedInParts(podBody(1000), pod, holdFields(Infinity))
-  // A container has ten fields that are always serialized.
+  // A decoded container has ten more fields, which are always serialized.
   assert.ok(held >= 10_000 && held <= 12_000, String(held))
   held = 0
   assert.throws(() => decodedInParts(podBody(1000), pod, holdFields(500)), { code: 429 })

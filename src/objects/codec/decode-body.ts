@@ -1,7 +1,7 @@
 /**
- * Decodes the body of a create or an update, or the result of a patch, to an object of the kind in
- * the request path. Errors have kube-apiserver's messages, and are reported in kube-apiserver's
- * order.
+ * Decodes the body of a create or an update, or the result of a patch. The result is an object of
+ * the kind to which the request path belongs. Errors have kube-apiserver's messages, and are
+ * reported in the same order.
  */
 import { cutText } from '../../lib/text/cut-text.ts'
 import {
@@ -65,15 +65,15 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export type DecodedBody = {
   /**
-   * The decoded object. Unless `refusal` is set, the object has its defaults and the kind and
-   * apiVersion of the path.
+   * The decoded object. It has its defaults and the kind and apiVersion of the request path, unless
+   * `refusal` is set.
    */
   readonly object: KubeObject
   /** Warnings for the client. Empty unless `fieldValidation` is Warn. */
   readonly warnings: readonly string[]
   /**
-   * The reason why this path does not accept the object, although it can be decoded. The client
-   * receives the warnings in addition.
+   * Why the object is rejected although it can be decoded: it does not belong to the request path.
+   * The client still receives the warnings.
    */
   readonly refusal?: Error
 }
@@ -101,8 +101,8 @@ export function decodeBody(
       : undefined
   if (other?.what === 'version')
     return otherVersionBody(body, expected, { head, other, fieldValidation })
-  // A body of another kind is first decoded as that kind, because errors in its fields are reported
-  // before the error about the wrong kind.
+  // The body has another kind than the request path. Decode it as its own kind first, because
+  // errors in its fields are reported before the wrong kind.
   const unreadable =
     other?.what === 'kind' &&
     other.struct &&
@@ -117,13 +117,12 @@ export function decodeBody(
   const named = asNamed(value, expected)
   const refusal =
     shape.custom === undefined ? undefined : otherCustomKind(head, expected, nameIn(value))
-  // `shape` has the schema of the expected kind. An object of another kind is not pruned, because
-  // its schema is unknown.
+  // Prune only objects of the expected kind, because `shape` contains no schema for another kind.
   const { object, strictFaults } =
     refusal === undefined
       ? once('pruned body', () => pruned(named, read, shape))
       : { object: named, strictFaults: read }
-  // An error for a value that cannot be decoded takes precedence over errors for unknown fields.
+  // Report a value that cannot be decoded before unknown fields.
   const why = refusal === undefined ? shape.refuse?.(object) : undefined
   if (why !== undefined) throw refuse(why)
   const faults = [...(body.yamlDuplicates ?? []), ...strictFaults]
@@ -136,8 +135,8 @@ export function decodeBody(
 }
 
 /**
- * Sets kind, apiVersion and metadata in place. Copying an object with a very large number of fields
- * would take tens of milliseconds.
+ * Changes kind, apiVersion and metadata of the given object. Copying an object with very many
+ * fields would take tens of milliseconds.
  */
 const asNamed = (decoded: Target, expected: Expected): KubeObject =>
   Object.assign(decoded, {
@@ -153,8 +152,8 @@ type OtherVersion = {
 }
 
 /**
- * Decodes a body in another version of the kind. The body is decoded in that version first, and
- * then rejected.
+ * Decodes a body whose apiVersion is another version of the kind. The body is first decoded in its
+ * own version, and then rejected.
  */
 function otherVersionBody(
   body: Body,
@@ -191,8 +190,8 @@ function pruned(
 }
 
 /**
- * Decodes a protobuf body. Unknown fields are ignored. Large bodies have limits, and are decoded in
- * parts. `holdFields` is described in `ReadLimits`.
+ * Decodes a protobuf body. Unknown fields are ignored. Large bodies are limited in several ways,
+ * and are decoded in parts. `holdFields` is described in `ReadLimits`.
  */
 export function decodeProtobufBody(
   bytes: Buffer,
@@ -261,8 +260,8 @@ function readBody(body: Body, expected: Expected): Decoding & { readonly head: H
 }
 
 /**
- * Decodes the JSON of an object. A number that is out of range is an error in the object rather
- * than in the syntax. Therefore it is reported after the kind is validated.
+ * Decodes the JSON of an object. A number that is too large is not a syntax error but an error in
+ * the object. So it is reported after a wrong kind.
  */
 function decodeObjectText(text: string, { shape }: Expected): Decoding {
   try {
@@ -275,8 +274,8 @@ function decodeObjectText(text: string, { shape }: Expected): Decoding {
 }
 
 /**
- * Returns the error for a body that begins with a non-ASCII byte. Go reports the byte instead of
- * the character.
+ * Returns the error for a body whose first character is not ASCII. Like Go, the message contains
+ * only its first byte.
  */
 function leadingFault(bytes: Buffer): string | undefined {
   const [byte = 0] = bytes
@@ -300,16 +299,16 @@ function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decodi
 }
 
 function headOf(text: string, { value, fault, strictFaults }: Decoding): LocatedHead {
-  // If there are no errors, kind and apiVersion are strings, and their keys are written in the
-  // expected letter case.
+  // After decoding without errors, kind and apiVersion are strings, and the letter case of their
+  // keys is as expected.
   if (fault !== undefined || strictFaults.length > 0) return readHead(text)
   const { kind = '', apiVersion = '' } = value
   return { head: { kind: textOf(kind), apiVersion: textOf(apiVersion) }, fault: undefined }
 }
 
 /**
- * Throws an error unless the body has the expected kind. Returns a function that creates the error
- * for a body that cannot be decoded.
+ * Throws an error if the body has another kind than expected. Otherwise returns a function that
+ * creates the error for a body that cannot be decoded.
  */
 function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
   const refuse = refusing(namedBy(head, expected), expected)
@@ -329,8 +328,8 @@ const refusing =
 const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['name'] ?? null)
 
 /**
- * Throws an error if a custom object has no kind. The strict and lenient decoders of kube-apiserver
- * have different messages for this. Returns a function that creates the error for a body that
+ * Throws an error if a custom object has no kind. The message depends on whether kube-apiserver
+ * uses its strict decoder. Otherwise returns a function that creates the error for a body that
  * cannot be decoded.
  */
 function namedKind(
@@ -347,8 +346,8 @@ function namedKind(
 }
 
 /**
- * Returns the error for a custom object of another kind or version. It is checked after all other
- * errors in a body.
+ * Returns an error if a custom object has another kind or version than expected. All other errors
+ * in a body are reported before this one.
  */
 function otherCustomKind(head: Head, expected: Expected, name: string): Error | undefined {
   const wanted = apiVersionOf(expected)
@@ -357,8 +356,8 @@ function otherCustomKind(head: Head, expected: Expected, name: string): Error | 
 }
 
 /**
- * Returns the error for a custom object of another kind or version. The error contains the group
- * and kind in the body and the name of the object, which is the same in all versions.
+ * Returns the error for a custom object of another kind or version. The message contains the group
+ * and kind of the body, and the name of the object.
  */
 function otherType({ kind, apiVersion }: Head, expected: Expected, name: string): Error {
   const slash = apiVersion.indexOf('/')
@@ -373,8 +372,8 @@ const otherVersion = (given: string, wanted: string): string =>
   `the API version in the data (${given}) does not match the expected API version (${wanted})`
 
 /**
- * Returns the kind and apiVersion of a body. If the body omits them, those of the path are used.
- * The name of the core group is empty, so `/v1` is also valid.
+ * Returns the kind and apiVersion of a body, or those of the request path if the body omits them.
+ * `/v1` is also valid, because the name of the core group is empty.
  */
 function namedBy(head: Head, expected: Expected): Head {
   const kind = head.kind === '' ? expected.kind : head.kind
@@ -389,8 +388,8 @@ type KindFault =
   | { readonly what: 'version'; readonly why: string; readonly struct: Struct | undefined }
 
 /**
- * Returns why an object does not have the kind of the path, or undefined if the object has this
- * kind.
+ * Returns why an object does not belong to the request path, or undefined if it has the right kind
+ * and version.
  */
 function kindFault(head: Head, text: () => string, expected: Expected): KindFault | undefined {
   const wanted = apiVersionOf(expected)
@@ -430,9 +429,9 @@ export type DecodeResult =
 export type PatchedBy = 'patch' | 'apply' | 'webhook'
 
 /**
- * Decodes the result of a patch. If the patch changed the kind, the object is first decoded as the
- * new kind, as in kube-apiserver. Without an apiVersion, no fields can be decoded, and the object
- * is empty.
+ * Decodes the result of a patch. If the patch changed the kind, the result is first decoded as the
+ * new kind, as in kube-apiserver. If it has no apiVersion, no field is known, and the decoded
+ * object is empty.
  */
 export function decodePatched(
   text: string,
@@ -488,8 +487,8 @@ export function decodePatched(
 }
 
 /**
- * Returns the error for an object that has another kind and no apiVersion. kube-apiserver then
- * looks up the kind in its internal types.
+ * Returns the error for an object that has another kind and no apiVersion. kube-apiserver looks up
+ * such a kind among its internal types, and reports their names.
  */
 function hubFault(kind: string, expected: Expected): string {
   const { scheme } = expected.shape
@@ -501,7 +500,7 @@ function hubFault(kind: string, expected: Expected): string {
   return `no kind ${quote(kind)} is registered for the internal version of group ${group} in scheme ${quote(scheme.name)}`
 }
 
-/** Reports every field as unknown. Without an apiVersion, no fields are known. */
+/** Reports all fields as unknown, because no field is known without an apiVersion. */
 function unreadFields(text: string): string[] {
   const fields = readAny(new JsonScanner(text))
   const names = isFields(fields) ? Object.keys(fields) : []

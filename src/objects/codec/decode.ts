@@ -1,8 +1,8 @@
 /**
  * Decodes JSON to an object with a known schema, in one pass over the text. It reports the same
- * errors as Go's strict decoder, in the same order: a syntax error first, then the first value of a
- * wrong type. Unknown and duplicate fields are collected separately. A duplicate field is merged,
- * as in Go.
+ * errors as Go's strict decoder, in the same order: first syntax errors, then the first value of a
+ * wrong type. Unknown and duplicate fields are collected separately. If a field occurs twice, both
+ * values are merged, as in Go.
  */
 import { cutText } from '../../lib/text/cut-text.ts'
 import { tooLargeToStore } from '../../api/errors.ts'
@@ -22,11 +22,11 @@ import { addAll } from '../../lib/scheduling/long-lists.ts'
 
 export type Decoding = {
   /**
-   * The object without unknown fields and nulls. Zero values are also omitted if they are
-   * equivalent to absent values.
+   * The object without unknown fields and nulls. A zero value is also left out if an absent value
+   * has the same meaning.
    */
   readonly value: Target
-  /** The error for the first value of a wrong type. If it is set, `value` must not be used. */
+  /** The error for the first value with a wrong type. If there is one, `value` is not usable. */
   readonly fault: string | undefined
   /** Messages such as `unknown field "a.b"` and `duplicate field "c"`, in the order of the text. */
   readonly strictFaults: readonly string[]
@@ -52,9 +52,9 @@ export function decodeStruct(text: string, struct: Struct): Decoding {
 }
 
 /**
- * Like `decodeStruct`, but for stored JSON. In stored JSON, null for a time that is a pointer in Go
- * represents Go's zero time. kube-apiserver stores protobuf, which distinguishes the zero time from
- * an absent time, and prints it as null.
+ * Does the same as `decodeStruct`, but for JSON in the database. There, a time that is a pointer in
+ * Go can be null, which stands for Go's zero time. kube-apiserver stores protobuf, in which a zero
+ * time and an absent time differ, and prints the zero time as null.
  */
 export function decodeStoredStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined
@@ -77,8 +77,8 @@ export function decodeValue(
 }
 
 /**
- * The origin of the text. `path` is its position in the whole document, for messages about unknown
- * and duplicate fields.
+ * Where the text comes from. `path` is its position in the whole document, for messages about
+ * unknown and duplicate fields.
  */
 type Origin = { readonly path?: readonly string[]; readonly isStored?: boolean }
 
@@ -120,7 +120,7 @@ type OpenDecoding = {
   readonly value: Target
   readonly unknown: string[]
   fault: string | undefined
-  /** Whether a key is repeated anywhere in the object. */
+  /** Whether any key of the object occurs more than once. */
   isRepeated: boolean
   more: boolean
   at: number
@@ -159,25 +159,25 @@ function decodeOpenField(scanner: JsonScanner, { byName }: Struct, state: OpenDe
 }
 
 /**
- * Scalar types that need a parser of their own, because they are not simply a JSON string, boolean
- * or integer.
+ * Scalar types whose JSON is not simply a string, boolean or integer. Each of them has its own
+ * parser.
  */
 type OwnForm = Exclude<ScalarType, 'string' | 'boolean' | 'int32' | 'int64'>
 
-/** Prefix that marks a map key in a path. Messages about types do not contain map keys. */
+/** Marks the map keys in a path. Messages about wrong types leave them out. */
 const MAP_KEY = '\0'
 
 /**
- * An error in a value: either a plain message, or a description of a type mismatch. If an enclosing
- * type has its own UnmarshalJSON, the path in the error is relative to the value of that type.
+ * An error in a value: a message, or the description of a value with a wrong type. If the Go type
+ * of an enclosing value has its own UnmarshalJSON, the path in the message begins at that value.
  */
 type ValueFault =
   | string
   | { readonly shown: string; readonly goName: string; readonly text: string }
 
 /**
- * The types of fields in CRD schemas whose Go type has its own UnmarshalJSON. Their values contain
- * JSONSchemaProps, the type in which they occur.
+ * Go types in CRD schemas that have their own UnmarshalJSON. They occur in JSONSchemaProps, and
+ * their values can contain JSONSchemaProps.
  */
 const selfReading: ReadonlySet<string> = new Set([
   'v1.JSONSchemaPropsOrArray',
@@ -185,22 +185,22 @@ const selfReading: ReadonlySet<string> = new Set([
   'v1.JSONSchemaPropsOrStringArray',
 ])
 
-/** Whether the type of a field, or of the map values in it, is in `selfReading`. */
+/** Whether `selfReading` contains the type of a field, or of the values if the field is a map. */
 export const readsItself = (schema: Schema): boolean =>
   schema.type === 'map'
     ? readsItself(schema.of)
     : schema.type === 'any' && selfReading.has(schema.goName)
 
 /**
- * The errors found so far. Each new error creates a new value, so that an interrupted loop can
- * restore the errors from before its current step.
+ * The errors found so far. The object is replaced when an error is added. Therefore, an interrupted
+ * loop can go back to the errors before its current step.
  */
 type Findings = {
   /** The error for the first value of a wrong type. */
   readonly mismatch: ValueFault | undefined
   /**
-   * The error of a type with its own UnmarshalJSON. Go stops decoding at this error, so it is
-   * reported instead of earlier mismatches.
+   * The error of a type that has its own UnmarshalJSON. It is reported instead of earlier errors
+   * about types, because Go stops decoding at it.
    */
   readonly refusal: ValueFault | undefined
   readonly strictFaults: readonly string[]
@@ -215,12 +215,12 @@ const nothingFound: Findings = {
   pathCharacters: 0,
 }
 
-/** The state from which an interrupted loop continues. */
+/** The state that an interrupted loop needs to continue. */
 type Mark = { more: boolean; at: number; found: Findings }
 
 /**
- * Number of characters after which the remaining fields of a struct are decoded in parts. The
- * fields before that are decoded again in each part.
+ * After this number of characters, the remaining fields of a struct are decoded in a loop that can
+ * be interrupted. Each part of the work decodes the fields before that again.
  */
 const REREAD_CHARACTERS_MAX = 4096
 
@@ -238,8 +238,8 @@ class Decoder {
   #struct: Struct | undefined
   #depth = 0
   /**
-   * Number of enclosing types that have their own UnmarshalJSON. Inside them, unknown and duplicate
-   * fields are not reported.
+   * How many of the values around the current one have a type with its own UnmarshalJSON. Inside
+   * such a value, unknown and duplicate fields are not reported.
    */
   #selfReadingDepth = 0
 
@@ -324,7 +324,7 @@ class Decoder {
       this.#skipUnknown()
       return
     }
-    // Bounded: a type has a fixed number of fields, so `seen` is short
+    // Bounded: `seen` is short, because a type has a fixed number of fields
     if (seen.includes(field)) this.#strict('duplicate', key)
     else seen.push(field)
     this.#path.push(key)
@@ -333,8 +333,8 @@ class Decoder {
   }
 
   /**
-   * Skips the value of an unknown field. A long value is skipped once, instead of again in each
-   * part.
+   * Skips the value of an unknown field. In work that is divided into parts, later parts do not
+   * skip the value again.
    */
   #skipUnknown(): void {
     const { scanner } = this
@@ -348,22 +348,22 @@ class Decoder {
     const existing = into[name]
     const value = this.value(schema, existing)
     if (value === null) {
-      // Ignore null for deletionTimestamp instead of setting the zero time. Otherwise, the object
-      // would count as being deleted if a null was written directly to etcd.
+      // A null for deletionTimestamp is not the zero time. Otherwise, an object would count as
+      // being deleted if a client wrote null directly to etcd.
       if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp')
         into[name] = zeroTime
       else if (schema.type === 'string' && schema.isNullEmpty === true) into[name] = ''
-      // Null does not change a field that is not a pointer in Go.
+      // In Go, null leaves a field unchanged if the field is not a pointer.
       else if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
-      // An empty port name is not equivalent to an absent one. Go's messages distinguish empty
-      // bytes from nil bytes.
+      // An empty port name differs from an absent one. So do empty bytes, because Go's messages
+      // distinguish them from nil bytes.
       const isKept =
         schema.type === 'intOrString' ||
         (schema.type === 'bytes' && omit === 'never' && !this.#isStored)
       const isEmpty =
         (value === '' && !isKept) || value === 0 || value === false || isZeroTime(value, schema)
-      // Inside types that have their own UnmarshalJSON, empty objects and lists are dropped here.
+      // Drop empty objects and lists inside types that have their own UnmarshalJSON.
       const isVoid =
         this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
       if (!isPointer && (isEmpty || isVoid)) delete into[name]
@@ -457,8 +457,8 @@ class Decoder {
   #map(of: Schema, into: Target): Target {
     const { scanner } = this
     if (isDivided()) return this.#mapInParts(of, into)
-    // If the field is repeated, the map already contains keys. Repeated keys are then merged, and
-    // do not count as duplicates.
+    // If the same field occurred before, the map already has keys. Both maps are then merged, and
+    // keys that are in both are not duplicates.
     const own = Object.keys(into).length === 0 ? undefined : new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
@@ -500,8 +500,8 @@ class Decoder {
   }
 
   /**
-   * Decodes a value of a `selfReading` type. A value of another JSON type results in an empty
-   * schema-or-list, and is an error for a schema-or-boolean.
+   * Decodes a value of a type in `selfReading`. If it has an unexpected JSON type, it is an error
+   * for JSONSchemaPropsOrBool, and an empty value for the other types.
    */
   #selfReading(type: JsonType, goName: string): Json | undefined {
     const { scanner } = this
@@ -515,14 +515,14 @@ class Decoder {
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
     if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
     scanner.skipValue()
-    // For a schema-or-list, return false instead of null. Thus the validation of CRDs can detect
-    // that a value was present.
+    // For JSONSchemaPropsOrArray, return false instead of null, so that the validation of CRDs can
+    // detect that there was a value.
     return of === schema ? false : null
   }
 
   /**
-   * Decodes a value like Go's UnmarshalJSON, which receives only this value. Only the first
-   * mismatch is reported, with a path relative to the value.
+   * Decodes a value on its own, as Go's UnmarshalJSON does. Only the first wrong type in it is
+   * reported, and the path in the message begins at this value.
    */
   #alone(read: () => Json): Json | undefined {
     const [path, struct, found] = [this.#path, this.#struct, this.#found]
@@ -591,8 +591,8 @@ class Decoder {
   }
 
   /**
-   * Decodes bytes that are given as an array of numbers. An invalid number becomes zero, and the
-   * first invalid number is reported.
+   * Decodes bytes from an array of numbers. A number that is not a byte becomes zero. The first
+   * such number is reported.
    */
   #byteList(): Json {
     const { scanner } = this
@@ -701,7 +701,7 @@ export const isTarget = (value: Json | undefined): value is Target =>
  */
 export const zeroInMap = (of: Schema): Json => (of.type === 'bytes' ? null : zeroOf(of))
 
-/** Returns the zero value for a null in a list or map. Lists and maps cannot omit a value. */
+/** Returns the value that replaces null in a list or map, where a value cannot be left out. */
 export function zeroOf(schema: Schema): Json {
   switch (schema.type) {
     case 'string':

@@ -1,6 +1,6 @@
 /**
- * Finds duplicate keys at any position in a JSON text. It is used for patches, where decoding does
- * not detect duplicate keys.
+ * Finds duplicate keys anywhere in a JSON text. Patches need this, because decoding them does not
+ * detect duplicate keys.
  */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { DEPTH_MAX } from '../../api/json-value.ts'
@@ -34,7 +34,7 @@ export function duplicateFields(text: string, path = '', room = newPathRoom()): 
   return repeat('duplicate fields', begin, (search) => search.advance(VALUES_PER_STEP)).faults
 }
 
-/** Like `duplicateFields`, but runs in steps. */
+/** Does the same as `duplicateFields`, but as a generator that yields from time to time. */
 export function* duplicateSteps(
   text: string,
   path = '',
@@ -51,8 +51,8 @@ type Frame = {
   key: string
   index: number
   /**
-   * The keys read so far. A body can contain a million objects with at most one key, so the set is
-   * created when the second key is read.
+   * The keys read so far. A body can contain a million objects with at most one key. To save
+   * memory, the set is created only for the second key.
    */
   keys: SeenKeys | undefined
 }
@@ -66,21 +66,27 @@ class Search {
   readonly #prefix: string
   readonly #room: TextRoom
   #hasBegun = false
-  /** Whether the innermost object or list has another value. In an object, its key comes next. */
+  /**
+   * Whether the innermost object or list has more values. In an object, the next value begins with
+   * its key.
+   */
   #more = false
   /**
-   * Whether a value without objects is currently skipped. `#skipped` contains the lists in it that
-   * are not closed yet.
+   * Whether the search is inside a value without objects, which it skips. `#skipped` contains the
+   * lists of this value that are still open.
    */
   #isSkipping = false
   readonly #skipped: boolean[] = []
-  /** The position of the next brace that could begin an object, or Infinity if there is none. */
+  /**
+   * The position of the next `{` in the text, or Infinity if there is none. An object can begin
+   * there.
+   */
   #objectAt = -1
 
   constructor(text: string, path: string, room: TextRoom) {
     this.#room = room
-    // The search is interrupted only between values, because it could not continue in the middle of
-    // a value.
+    // The scanner must not interrupt the work within a value, because the search cannot continue
+    // there.
     this.#scanner = new JsonScanner(text, { isUndivided: true })
     this.#prefix = path
   }
@@ -124,9 +130,7 @@ class Search {
     this.#more = isObject ? scanner.beginObject() : scanner.beginArray()
   }
 
-  /**
-   * Skips a value that contains no objects. If the value is long, only its beginning is skipped.
-   */
+  /** Skips a value without objects. If the value is long, skips only its first part. */
   #skip(values: number): void {
     this.#isSkipping = !this.#scanner.skipPart(this.#skipped, values)
     if (!this.#isSkipping) this.#next()
@@ -154,8 +158,8 @@ class Search {
   }
 
   /**
-   * Whether the rest of the text contains no object. Lists in it are then skipped, because they
-   * cannot contain duplicate keys.
+   * Whether the rest of the text contains no object. If so, lists are skipped as a whole, because
+   * they cannot contain duplicate keys.
    */
   #isWithoutObjects(): boolean {
     const { text, at } = this.#scanner

@@ -1,7 +1,7 @@
 /**
- * Indents printed JSON without parsing its values, so that digits of numbers and the order of
- * fields are preserved. The indented form of deeply nested JSON can be hundreds of times as long.
- * Therefore the length can be computed in advance, and the output is generated in pieces.
+ * Indents JSON without parsing its values, so that the digits of numbers and the order of fields do
+ * not change. Indented JSON can be hundreds of times as long if it is deeply nested. Therefore its
+ * length can be computed in advance, and it can be written piece by piece.
  */
 import {
   BACKSLASH,
@@ -24,22 +24,20 @@ const SPACES_PER_LEVEL = 2
 const SHORT_BYTES = 32
 
 /**
- * Indents JSON that has no whitespace between its tokens. A trailing newline is dropped, because
- * indented JSON of kube-apiserver has none. `startDepth` is the depth of the value in a larger
- * document. All lines except the first are indented by it.
+ * Indents JSON that has no whitespace. A newline at the end is dropped, as in kube-apiserver.
+ * `startDepth` is the depth at which the value is inserted into a larger document. All lines except
+ * the first are indented accordingly.
  */
 export class JsonIndenter {
   readonly #json: Buffer
   readonly #end: number
   #depth: number
   /**
-   * The position at which the search for the next break (a newline or space to insert) continues.
+   * The position from which the next break is searched. A break is a newline followed by spaces, or
+   * a single space.
    */
   #at = 0
-  /**
-   * Start of the bytes to copy before the next break. `#to` is their end. A break is a newline
-   * followed by spaces, or a single space.
-   */
+  /** Start of the bytes before the next break that are still to be copied. `#to` is their end. */
   #from = 0
   #to = 0
   #hasNewline = false
@@ -52,8 +50,8 @@ export class JsonIndenter {
   }
 
   /**
-   * Writes the next bytes to the target, from `start` to its end. Returns the position after the
-   * last written byte. It is less than the size of the target only if nothing is left.
+   * Writes as many bytes as fit into the target, from `start` on. Returns the position after them,
+   * which is the size of the target unless everything is written.
    */
   fill(target: Buffer, start = 0): number {
     let used = start
@@ -77,8 +75,8 @@ export class JsonIndenter {
   }
 
   /**
-   * Returns the indented length of the rest of the JSON. If a number of bytes is given, only about
-   * this many bytes are considered.
+   * Returns the length of the rest of the JSON when it is indented. With `compactBytes`, only about
+   * this many bytes of the rest count.
    */
   measure(compactBytes = Infinity): number {
     const until = this.#at + compactBytes

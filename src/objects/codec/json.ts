@@ -23,8 +23,8 @@ export function jsonTypeOf(value: Json): JsonType {
 }
 
 /**
- * Returns the text of the value at the scanner's position in the form that Go prints: without
- * whitespace, and with the same escape sequences.
+ * Returns the JSON text of the next value as Go prints it: without whitespace, and with Go's escape
+ * sequences.
  */
 export function readRaw(scanner: JsonScanner): string {
   scanner.peekType()
@@ -33,7 +33,7 @@ export function readRaw(scanner: JsonScanner): string {
   return compacted(scanner.text.slice(start, scanner.at))
 }
 
-/** Compacts a JSON text to the form that `readRaw` returns. */
+/** Converts a JSON text to the form in which Go prints it, as `readRaw` does. */
 export function compacted(text: string): string {
   if (text.length > LONG_CHARACTERS) return compactedLong(text)
   if (!mayChange.test(text)) return text
@@ -54,8 +54,8 @@ function compactedLong(text: string): string {
 }
 
 /**
- * Minimum length of strings that are processed byte by byte or piece by piece. A callback for each
- * of millions of characters or tokens would block the event loop.
+ * Strings from this length on are processed byte by byte or in pieces. With a callback for each
+ * character or token, millions of them would block the event loop.
  */
 const LONG_CHARACTERS = 16 * 1024
 
@@ -143,11 +143,11 @@ export function printSorted(value: Json): string {
 }
 
 /**
- * Copies values whose keys are not sorted, so that JSON.stringify can print them. This is faster
- * than printing them here.
+ * Creates a copy of a value in which all keys are sorted. JSON.stringify prints the copy faster
+ * than other code could print the original.
  */
 class Sorting {
-  /** Whether JSON.stringify prints the value correctly. */
+  /** Whether JSON.stringify prints the value as Go does. */
   isExact = true
 
   sorted(value: Json): Json {
@@ -158,8 +158,8 @@ class Sorting {
     if (!isFields(value)) return this.#items(value)
     const keys = Object.keys(value)
     const first = keys[0]?.charCodeAt(0) ?? 0
-    // JavaScript visits integer keys first, in numeric order, so the keys would not be in
-    // alphabetical order.
+    // JavaScript always visits keys that are integers first, in numeric order. Such keys cannot be
+    // in alphabetical order.
     if (first >= DIGIT_ZERO && first <= DIGIT_NINE) this.isExact = false
     return this.#fields(value, keys)
   }
@@ -207,8 +207,8 @@ function printSlowly(value: Json): string {
 }
 
 /**
- * Like `sortedKeys`, but for work that is divided into parts. Keys are sorted once, instead of
- * again in each part.
+ * Does the same as `sortedKeys`. In work that is divided into parts, later parts do not sort the
+ * keys again.
  */
 export const sortedInParts = (fields: Fields): readonly string[] =>
   once('sorted keys', () => {
@@ -224,20 +224,20 @@ function givenKeys(fields: Fields): {
   return { keys, isSorted: areSorted(keys) }
 }
 
-/** Returns the keys in sorted order. In most objects they are already sorted. */
+/** Returns the keys in sorted order. The keys of most objects already have this order. */
 export function sortedKeys(fields: Fields): readonly string[] {
   const keys = Object.keys(fields)
   return areSorted(keys) ? keys : keys.sort(compareKeys)
 }
 
-/** Prints a value with its fields in their current order. Absent fields are omitted. */
+/** Prints a value without sorting its keys. Absent fields are omitted. */
 export function printOrdered(value: Json): string {
   return printValue(value, 0)
 }
 
 /**
- * Like `printOrdered`, but uses JSON.stringify, which is many times as fast. Use it for documents
- * that contain many strings and need not be printed in parts.
+ * Does the same as `printOrdered`, but uses JSON.stringify, which is many times as fast. Use it for
+ * documents with many strings that need not be printed in parts.
  */
 export function printQuickly(value: Json): string {
   const text = stringified(value)
@@ -249,8 +249,8 @@ export function printQuickly(value: Json): string {
 }
 
 /**
- * Prints a value with JSON.stringify. Returns undefined if the value contains a bigint, which
- * JSON.stringify rejects. Converting bigints with a replacer function would take most of the time.
+ * Prints a value with JSON.stringify. Returns undefined if the value contains a bigint, for which
+ * JSON.stringify throws. Converting bigints with a replacer function would take most of the time.
  */
 function stringified(value: Json): string | undefined {
   try {
@@ -261,8 +261,8 @@ function stringified(value: Json): string | undefined {
 }
 
 /**
- * Prints a value with JSON.stringify, which is many times as fast as `printSorted` but does not
- * support integers beyond 2^53. Values with such integers are printed without it.
+ * Prints a value with JSON.stringify, which is many times as fast as `printSorted`. But it does not
+ * support integers beyond 2^53, so `printSorted` prints values that contain them.
  */
 export function printFast(value: Json): string {
   let isExact = true

@@ -1,6 +1,6 @@
 /**
- * Tests that long strings and deeply nested values are read and printed without blocking the event
- * loop for long. Also tests that the total time is proportional to their length.
+ * Tests that reading and printing long strings and deeply nested values does not block the event
+ * loop for long, and takes a total time proportional to their length.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -71,7 +71,7 @@ test('a value of many deeply nested objects is skipped in short ticks', async ()
   await checkSkipped(`[${Array.from({ length: 580 }, () => deep).join(',')}]`)
 })
 
-/** Skips a value in parts, and then skips it again with the same scanner, without interruption. */
+/** Skips a value in parts, and then again without interruption. The scanner is the same. */
 async function checkSkipped(text: string): Promise<void> {
   const scanner = new JsonScanner(`${text} `)
   const skip = (): void => {

@@ -17,16 +17,16 @@ import {
 import { repeat } from '../../lib/scheduling/parts.ts'
 
 /**
- * Maximum number of members of a JSON object. Including its entry in managedFields, each member
- * takes at least 20 bytes. The 1.5 MiB that etcd accepts have room for 78,643 members. The limit is
- * a quarter higher, for maps that are not in managedFields.
+ * Maximum number of members of a JSON object. A member takes at least 20 bytes in the database,
+ * with its entry in managedFields, so the 1.5 MiB that etcd accepts have room for 78,643 members.
+ * The limit is a quarter higher, for maps that are not in managedFields.
  */
 export const MEMBERS_MAX = 98_304
 
 /** Size in bytes of the shortest member, `"":0,`. */
 const MEMBER_BYTES_MIN = 5
 
-/** Number of bytes that are processed before checking whether to interrupt the work. */
+/** The check whether the work should be interrupted is made once per this number of bytes. */
 const BYTES_PER_STEP = 16_384
 
 /**
@@ -39,23 +39,22 @@ export function checkMembers(json: Buffer): void {
 }
 
 /**
- * Whether an object in a JSON text has too many members. The result is meaningless for invalid
- * JSON. The caller can divide the work into parts, between which it can be interrupted
- * (lib/scheduling/parts.ts).
+ * Whether any object in a JSON text has too many members. The text must be valid JSON. If the
+ * caller's work is divided into parts (lib/scheduling/parts.ts), this function can be interrupted.
  */
 export const hasTooManyMembers = (json: Buffer): boolean =>
   json.length >= MEMBERS_MAX * MEMBER_BYTES_MIN && countIn(json).membersMax > MEMBERS_MAX
 
 /**
- * Returns the number of values in a JSON text, including those inside lists and objects. The result
- * is meaningless for invalid JSON. The caller can divide the work into parts, between which it can
- * be interrupted (lib/scheduling/parts.ts).
+ * Returns the number of values in a JSON text, including those inside lists and objects. The text
+ * must be valid JSON. If the caller's work is divided into parts (lib/scheduling/parts.ts), this
+ * function can be interrupted.
  */
 export const countValues = (json: Buffer): number => countIn(json).values
 
 /**
- * Numbers of values and members in the bytes before position `at`. `members` is the count for the
- * current object, and `outer` contains the counts for the enclosing objects.
+ * The counts for the bytes before position `at`. `members` is the number of members of the current
+ * object, and `outer` contains the numbers for the objects around it.
  */
 type Counts = {
   at: number
@@ -83,8 +82,8 @@ function countPart(json: Buffer, counts: Counts): void {
     if (byte === QUOTE) at = endOfString(json, at)
     else if (byte === COMMA) values++
     else if (byte === COLON) {
-      // Update the maximum here instead of at the end of the object, because a truncated text does
-      // not contain the end.
+      // Update the maximum for each member, because the end of the object is missing in a truncated
+      // text.
       if (++members > membersMax) membersMax = members
     } else if (byte === BRACKET_OPEN) {
       if (json[at + 1] !== BRACKET_CLOSE) values++

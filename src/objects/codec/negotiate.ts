@@ -1,7 +1,7 @@
 /**
- * Determines the representation of a response from the Accept header. As in kube-apiserver, there
- * are two steps. The router first checks whether any clause of the header names a known type. Then
- * the parameters of each clause are evaluated.
+ * Chooses the representation of a response by the Accept header. As in kube-apiserver, there are
+ * two steps. The router checks whether any clause of the header names a known media type. Then the
+ * parameters of each clause are evaluated.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { notAcceptable, notAcceptableHere } from '../../api/errors.ts'
@@ -17,13 +17,13 @@ export const cborStreamType = 'application/cbor-seq'
 export type Form = {
   readonly type: 'json' | 'yaml' | 'protobuf' | 'cbor'
   readonly isIndented: boolean
-  /** The conversion of the objects, or undefined if they are not converted. */
+  /** The form to which objects are converted. Undefined if they are not converted. */
   readonly as?: Conversion
 }
 
 /**
- * A conversion of objects to table rows, or to their metadata. The two API versions of a conversion
- * differ only in their names.
+ * Conversion of objects to rows of a table, or to objects that contain only metadata. It has two
+ * API versions, with different names but equal results.
  */
 export type Conversion = {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
@@ -45,8 +45,8 @@ type RegisteredType = {
 }
 
 /**
- * The media types of a server in order of preference: the types that its router knows, and the
- * representation for each type.
+ * The media types of a server, with the preferred ones first. `routed` contains those that the
+ * router accepts, and `registered` contains the representation for each type.
  */
 type ServerMediaTypes = {
   readonly routed: readonly string[]
@@ -82,26 +82,26 @@ export const spokenTo = ({ takesCbor }: NegotiatedHeaders): ServerMediaTypes =>
   takesCbor === true ? withCbor : withoutCbor
 
 export type Offer = {
-  /** Whether a watch is possible. The router then also offers streaming types. */
+  /** Whether the request path can be watched. If so, the router also accepts streaming types. */
   readonly onCollection?: boolean
   /**
-   * Whether the router offers plain text before all other types. The handler rejects clients that
-   * accept only plain text nevertheless.
+   * Whether the router prefers plain text. Nevertheless, the handler rejects clients that accept
+   * only plain text.
    */
   readonly isText?: boolean
   /**
-   * Whether the response can be converted to a table. Kinds that can only be created have no table.
+   * Whether objects can be converted to a table. This is not possible for kinds that can only be
+   * created, such as reviews.
    */
   readonly hasTable?: boolean
   /**
-   * Whether the kind is custom. For custom kinds, only the metadata can be encoded as protobuf, and
-   * the router leaves the negotiation to the handler.
+   * Whether the kind is custom. Objects of custom kinds can be encoded as protobuf only if they are
+   * reduced to their metadata. For custom kinds, the router does not evaluate the Accept header.
    */
   readonly isCustom?: boolean
   /**
-   * Throws an error if kube-apiserver's handler rejects the request for another reason before it
-   * evaluates the Accept header. Called if no clause of the header can be satisfied but the router
-   * did not reject the request.
+   * Called before a request is rejected because of its Accept header, unless the router rejects it.
+   * Throws an error if kube-apiserver would reject the request for another reason first.
    */
   readonly refuseFirst?: () => void
 }
@@ -177,19 +177,18 @@ const routesOf = (
 function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = elementsOf(accept).some((clause) => {
     const type = clause.split(';', 1)[0]?.trim() ?? ''
-    // Bounded: the server offers only a few media types, so each search is short
+    // Bounded: the server offers only a few media types
     return type === '*/*' || known.includes(type)
   })
   if (!isKnown) throw notAcceptableHere(known)
 }
 
 /**
- * Returns the offered type that the client prefers, or undefined if it accepts none of the offered
- * types.
+ * Returns the offered type that the client prefers. Undefined if the client accepts none of them.
  */
 export function preferredType(accept: string, offered: readonly string[]): string | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
-    // Bounded: the server offers only a few media types, so each search is short
+    // Bounded: the server offers only a few media types
     const found = offered.find((name) => {
       const [type = '', subtype = ''] = name.split('/')
       return matches(clause, type, subtype)
@@ -213,8 +212,8 @@ type NegotiationOptions = {
 }
 
 /**
- * Returns the encoding for the first clause that can be satisfied, or undefined if there is no such
- * clause.
+ * Returns the encoding for the first clause of the header that the server supports, or undefined if
+ * it supports none.
  */
 function choose(
   accept: string,
@@ -222,7 +221,7 @@ function choose(
 ): Form | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const { parameters } = clause
-    // Bounded: the server offers only a few media types, so each search is short
+    // Bounded: the server offers only a few media types
     const found = spoken.registered.find(({ type, subtype }) => matches(clause, type, subtype))
     if (found === undefined || !isMet(parameters, found.isStreamed)) continue
     const plain = { type: found.form, isIndented: parameters.get('pretty') === '1' }

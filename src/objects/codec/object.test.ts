@@ -207,8 +207,8 @@ test('a printed string can be parsed to the same string, except for lone surroga
 test('a long string is printed correctly, whether or not the work is divided into parts', () => {
   const always = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
   for (const unit of ['a', '<', '"&\u2028\u2029é', '\u{1f600}', 'x\ud800']) {
-    // Long strings are printed piece by piece. With one of the two values of `start`, the regular
-    // boundary between two pieces is inside a surrogate pair.
+    // A long string is printed in pieces. For one of these two prefixes, a piece would end inside a
+    // surrogate pair.
     for (const start of ['', 'y']) {
       const text = start + unit.repeat(40_000)
       const expected = `"${start}${printString(unit).slice(1, -1).repeat(40_000)}"`

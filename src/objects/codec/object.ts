@@ -1,4 +1,4 @@
-/** Encodes and decodes whole objects, both as JSON for clients and in stored form. */
+/** Encodes and decodes whole objects, as JSON for clients and as stored bytes. */
 import { tooLargeToStore } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import {
@@ -30,15 +30,20 @@ import {
 } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 
-/** The JSON of an object for clients, with the positions of parts that can change or be omitted. */
+/**
+ * The JSON of an object for clients. It also contains the positions of two parts: one that differs
+ * in events, and one that lists omit.
+ */
 export type Wire = {
   /** JSON text, followed by a newline. */
   readonly bytes: Buffer
-  /** Length of `{"kind":…,"apiVersion":…,`. In lists of built-in kinds, items omit this part. */
+  /**
+   * Length of `{"kind":…,"apiVersion":…,`, which the items of a list omit if their kind is built
+   * in.
+   */
   readonly headBytes: number
   /**
-   * Position of the first digit of metadata.resourceVersion. In a DELETED event, the
-   * resourceVersion is different.
+   * Position of the first digit of metadata.resourceVersion, which is replaced in DELETED events.
    */
   readonly versionAt: number
 }
@@ -46,10 +51,9 @@ export type Wire = {
 const versionKey = '"resourceVersion":"'
 
 /**
- * Prints a custom object as JSON for clients. Items of lists of custom kinds keep kind and
- * apiVersion. The position of resourceVersion is found by searching for its key. A label or
- * annotation can also be named resourceVersion, but comes earlier in the metadata, so the last
- * match is the field.
+ * Prints a custom object as JSON for clients. In lists, such objects keep their kind and
+ * apiVersion. The position of resourceVersion is found by its key. A label or annotation can have
+ * the same key, but it comes earlier in the metadata. So the last match is the right one.
  */
 function printOpenWire(object: KubeObject, struct: Struct): Wire {
   const { text, metadataEnd } = printOpen(object, struct)
@@ -66,7 +70,7 @@ const OPEN_HEAD_BYTES = 1
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
   if (schema.struct.open !== undefined) return printOpenWire(object, schema.struct)
   const { bytes, headBytes } = printUnversioned(object, schema)
-  // Quotes inside strings are escaped, so the match is a key. No key before it can be named
+  // A match is always a key, because quotes inside strings are escaped. No earlier key can be named
   // resourceVersion.
   const keyAt = bytes.indexOf(versionKey, headBytes)
   assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
@@ -74,8 +78,8 @@ export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
 }
 
 /**
- * Like `printWire`, but for objects that are never stored. Their resourceVersion does not change in
- * events.
+ * Does the same as `printWire` for objects that are never stored. They have no events, so the
+ * position of resourceVersion is not needed.
  */
 export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): Wire {
   const head = printHead(object)
@@ -84,9 +88,9 @@ export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): 
 }
 
 /**
- * Returns the JSON for clients of an object that `encodeStored` encoded, after its revision is
- * known. It consists of the same bytes, with resourceVersion inserted. Returns undefined if this is
- * not the only difference between the two forms.
+ * Returns the JSON of an object for clients, made from the bytes that `encodeStored` returned. Only
+ * resourceVersion is inserted, because the revision is now known. Returns undefined if the two
+ * forms also differ in other ways.
  */
 export function wireOfStored(
   bytes: Buffer,
@@ -102,7 +106,8 @@ export function wireOfStored(
       : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
   }
   const headBytes = Buffer.byteLength(printHead(object))
-  // Quotes inside strings are escaped, so the match is a key. No key before it can be named uid.
+  // A match is always a key, because quotes inside strings are escaped. No earlier key can be named
+  // uid.
   const uidAt =
     stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
   const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)
@@ -120,12 +125,14 @@ function withVersionAt(
   return { bytes: Buffer.concat(parts), headBytes, versionAt: at + versionKey.length }
 }
 
-/** Key of the field before resourceVersion. Every stored object has this field. */
+/**
+ * The key of the field after which resourceVersion is inserted. Every stored object has this field.
+ */
 const uidKey = '"uid":"'
 
 /**
- * Prints an object for a response that is not cached. The resourceVersion can be absent, for
- * example after a dry run.
+ * Prints an object for a response. Use this if the JSON is not cached. The object need not have a
+ * resourceVersion, for example after a dry run.
  */
 export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffer {
   return bytesOf(once('text of an object', () => `${objectText(object, struct)}\n`))
@@ -169,20 +176,21 @@ function bytesOf(text: string): Buffer {
 export function objectText(object: KubeObject, struct: Struct): string {
   if (struct.open !== undefined) return printOpen(object, struct).text
   const body = printBody(object, struct)
-  // The options of a CONNECT request have no metadata, and may be empty.
+  // The options of a CONNECT request may consist of kind and apiVersion alone.
   return body === '' ? `${printHead(object).slice(0, -1)}}` : `${printHead(object)}${body}}`
 }
 
 /**
- * Encodes an object for the database. The stored form has no resourceVersion, because it is the
- * revision in the database.
+ * Encodes an object for the database, without its resourceVersion. The database itself knows the
+ * resourceVersion as the revision of the object.
  */
 export function encodeStored(
   object: KubeObject,
   { struct, stored, storedAs }: ObjectSchema,
 ): Buffer {
   const plain = withoutVersion(object)
-  // kube-apiserver decodes an object before converting it, which drops empty metadata fields.
+  // Empty metadata fields are dropped, because kube-apiserver decodes an object before it converts
+  // it.
   const form =
     stored === undefined
       ? plain
@@ -201,8 +209,9 @@ export function encodeStored(
 const STORED_CHARACTERS_MAX = 4 * STORED_BYTES_MAX
 
 /**
- * Returns the text of an object, or throws an error with status 413 if the text is too large to be
- * stored. With its defaults, an object can be many times as large as the request body.
+ * Returns the text of an object. Throws an error with status 413 if the text is too large to be
+ * stored. Because of its defaults, the object can be many times as large as the body of the
+ * request.
  */
 function storable(text: string): string {
   if (text.length > STORED_CHARACTERS_MAX) throw tooLargeToStore(STORED_BYTES_MAX)
@@ -215,8 +224,8 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
   if (hasEmptyMetadata(object)) return Buffer.from(`${withEmptyMetadata(text, object)}\n`, 'utf8')
   const bytes = bytesOf(`${text}\n`)
   const { uid = '', selfLink = '' } = object.metadata
-  // The fields are sorted by name. If there is no selfLink, resourceVersion is inserted directly
-  // before uid, the last field of the metadata.
+  // The metadata fields are sorted by name. Without selfLink, uid is the last one, so
+  // resourceVersion is inserted before it.
   if (uid !== '' && selfLink === '') {
     const uidAt = text.lastIndexOf(uidKey, metadataEnd)
     versionPlaces.set(bytes, Buffer.byteLength(text.slice(0, uidAt)))
@@ -225,8 +234,8 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
 }
 
 /**
- * Position at which resourceVersion is inserted into the bytes of a custom object. Searching for
- * the position is not possible, because earlier fields can have any name.
+ * For the bytes of a custom object, the position at which resourceVersion is inserted. It cannot be
+ * searched later, because a custom object can have a field `uid` anywhere.
  */
 const versionPlaces = new WeakMap<Buffer, number>()
 
@@ -258,22 +267,22 @@ function numbered(object: KubeObject, revision: number): KubeObject {
 }
 
 /**
- * Objects whose stored form differs from the form in which they would be stored now: they are in
- * another version, lack some defaults, or contain values that clients do not receive.
+ * Objects that would be stored in another form if they were written now. Their stored form has an
+ * old version, lacks some defaults, or contains values that clients never get.
  */
 const outdated = new WeakSet<KubeObject>()
 
 export const markOutdated = (object: KubeObject): void => void outdated.add(object)
 
 /**
- * Whether a write that does not change an object must store it nevertheless, because its stored
- * form is outdated.
+ * Whether the stored form of an object is outdated. If so, even a write without changes must store
+ * the object again.
  */
 export const isOutdated = (object: KubeObject): boolean => outdated.has(object)
 
 /**
- * Decodes a custom object. Bytes that contain a resourceVersion are JSON for clients. They are not
- * converted, and are never outdated.
+ * Decodes a custom object. Bytes with a resourceVersion are JSON for clients, which needs no
+ * conversion and is never outdated.
  */
 function decodeCustom(
   bytes: Buffer,
@@ -291,9 +300,9 @@ function decodeCustom(
 }
 
 /**
- * Whether the metadata contains empty fields. An apply in the stored version can leave empty
- * metadata fields in a custom object. kube-apiserver stores these fields, and drops them when it
- * decodes the object. All other writes of custom kinds decode the metadata first.
+ * Whether the metadata contains empty fields. Only a server-side apply in the stored version can
+ * add such fields to a custom object. kube-apiserver stores them, and drops them when it decodes
+ * the object. All other writes decode the metadata first.
  */
 export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean =>
   Object.values(metadata).some(isEmpty)
@@ -304,10 +313,7 @@ export function withoutEmptyMetadata(object: KubeObject): KubeObject {
   return { ...object, metadata: Object.fromEntries(kept) }
 }
 
-/**
- * Returns the JSON of an object including its empty metadata fields, which are normally not
- * printed.
- */
+/** Adds the empty metadata fields of an object, which other code does not print, to its JSON. */
 function withEmptyMetadata(text: string, object: KubeObject): string {
   const shown = fieldsOf(readAny(new JsonScanner(text)))
   const empty = Object.fromEntries(
@@ -329,7 +335,8 @@ const withCount = (object: KubeObject): KubeObject =>
 
 /**
  * Decodes a stored custom object. As in kube-apiserver, metadata fields of a wrong type are
- * dropped, so that the object can be repaired. Such fields can only be written directly to etcd.
+ * dropped, so that clients can repair the object. Only a client that writes directly to etcd can
+ * cause them.
  */
 function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
   try {
@@ -342,8 +349,8 @@ function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
 }
 
 /**
- * Returns the JSON without malformed metadata fields, or undefined if it is not an object with
- * metadata.
+ * Returns the JSON without metadata fields of a wrong type. Returns undefined if the JSON is not an
+ * object with metadata.
  */
 function withoutMalformed(bytes: Buffer, struct: Struct): Buffer | undefined {
   const given = parsed(bytes)
@@ -378,7 +385,7 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   const stored = withoutNullBytes(given, schema)
   const defaulted = once('stored object with defaults', () => setDefaults(stored))
   const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
-  // Bytes that contain a resourceVersion are JSON for clients, which is never outdated.
+  // JSON with a resourceVersion was made for clients. It is never outdated.
   if (read.metadata.resourceVersion !== undefined) return object
   const isOld = read.apiVersion !== (schema.stored?.apiVersion ?? object.apiVersion)
   const isOther = stored !== given || (isDefaultedAgain === true && !isSame(defaulted, stored))
@@ -389,8 +396,8 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
 const newMap = (): JsonMap => new JsonMap()
 
 /**
- * Replaces null bytes in a stored object by empty bytes. Returns the given object if it contains no
- * null bytes.
+ * Replaces each null in a field of type bytes by empty bytes. Returns the same object if there is
+ * nothing to replace.
  */
 export function withoutNullBytes(
   object: KubeObject,
@@ -407,8 +414,8 @@ export function withoutNullBytes(
 }
 
 /**
- * Returns the schema and the conversion for decoding a stored value with this apiVersion. Most
- * values are in the storage version or are JSON for clients.
+ * Returns the schema with which a stored value is decoded, and the conversion after that. Most
+ * values have the storage version, or are JSON for clients.
  */
 function formOf(
   apiVersion: string | undefined,
@@ -427,14 +434,16 @@ function formOf(
 const apiVersionOf = (json: Buffer): string | undefined =>
   headForm.exec(json.toString('latin1', 0, HEAD_BYTES_MAX))?.[1] ?? apiVersionInside(json)
 
-/** Finds the apiVersion at any position in JSON that was not written by an API server. */
+/**
+ * Searches for the apiVersion anywhere in JSON that another program than an API server has written.
+ */
 function apiVersionInside(json: Buffer): string | undefined {
   try {
     const value = parseJson(json)
     const isObject = typeof value === 'object' && value !== null && 'apiVersion' in value
     return isObject && typeof value.apiVersion === 'string' ? value.apiVersion : undefined
   } catch (error) {
-    // Malformed JSON is reported when it is decoded.
+    // Ignore malformed JSON here. The decoder reports it later.
     if (error instanceof SyntaxError || error instanceof JsonSyntaxError) return undefined
     throw error
   }
@@ -455,7 +464,7 @@ function readable<T>(read: () => T): T {
 
 /**
  * Matches the beginning of a stored value. Keelson and kube-apiserver write kind and apiVersion
- * first. For built-in kinds, both fit into HEAD_BYTES_MAX bytes.
+ * before all other fields. For built-in kinds, both have at most HEAD_BYTES_MAX bytes.
  */
 const headForm = /^\s*\{\s*"kind":\s*"[^"]*",\s*"apiVersion":\s*"([^"]*)"/
 const HEAD_BYTES_MAX = 256

@@ -20,8 +20,8 @@ const formsWithCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>
 ])
 
 /**
- * Returns the kind of a patch. Throws UnsupportedMediaType if the Content-Type is not supported. If
- * the request also has no body, throws NotAcceptable instead, like kube-apiserver's router.
+ * Returns the kind of a patch. Throws UnsupportedMediaType if the Content-Type is not supported. A
+ * request that also lacks a body gets NotAcceptable, as from kube-apiserver's router.
  */
 export function patchForm(
   { headers, takesCbor }: Pick<ApiRequest, 'headers' | 'takesCbor'>,
@@ -36,8 +36,8 @@ export function patchForm(
     throw unsupportedMediaType([...forms.keys()].filter((type) => forms.get(type) !== 'strategic'))
   }
   if (form !== undefined) return form
-  // The router is less strict than the handler about whitespace and lists. The handler then rejects
-  // the type with its own message.
+  // Some headers with extra whitespace or several types pass the router. The handler then rejects
+  // them, with another message.
   const isRouted = elementsOf(contentType).some((part) => forms.has(withoutParameters(part).trim()))
   if (isRouted) throw unsupportedMediaType([...forms.keys()])
   throw Number(headers['content-length'] ?? 0) > 0

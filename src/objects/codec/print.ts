@@ -1,7 +1,8 @@
 /**
- * Prints values as JSON according to their schema, with exactly the same bytes as Go. Fields are in
- * declared order, and map keys are sorted. Empty fields are omitted if Go omits them, and unknown
- * fields are dropped. A schema is compiled to functions once, and printing only calls them.
+ * Prints values as JSON according to their schema. The bytes are exactly those of Go: fields are in
+ * the order of their declaration, map keys are sorted, empty fields are omitted where Go omits
+ * them, and unknown fields are dropped. A schema is compiled to functions once, and printing only
+ * calls them.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { zeroTime } from '../../api/time.ts'
@@ -23,13 +24,13 @@ type Print = (value: Json) => string
 type FieldPrinter = {
   readonly name: string
   /**
-   * The printed name of the field, as in `"name":`. `nextKey` also contains a leading comma, and is
-   * used if another field precedes this one.
+   * The printed name of the field, as in `"name":`. `nextKey` also has a comma at its start, for
+   * all fields but the first.
    */
   readonly key: string
   readonly nextKey: string
   readonly print: Print
-  /** Prints an absent value. Undefined if the field is then omitted. */
+  /** Prints the field if it is absent. Undefined if an absent field is omitted. */
   readonly zero: (() => string) | undefined
   readonly omitsZero: boolean
   readonly omitsBraces: boolean
@@ -65,7 +66,8 @@ export function printOpen(object: Fields, struct: Struct): OpenText {
 }
 
 /**
- * Prints the contents of a JSON object, without its braces. The first `skip` fields are omitted.
+ * Prints the fields of a JSON object, without the braces around them. Leaves out the first `skip`
+ * fields of the struct.
  */
 export function printFields(value: Fields, struct: Struct, skip: number): string {
   return printInside(value, fieldPrinters(struct), skip)
@@ -75,7 +77,7 @@ function fieldPrinters(struct: Struct): readonly FieldPrinter[] {
   const known = printers.get(struct)
   if (known !== undefined) return known
   const made: FieldPrinter[] = []
-  // Add the type to the cache before its fields are compiled, because a type can contain itself.
+  // Cache the type before its fields are compiled, because they can contain the type again.
   printers.set(struct, made)
   for (const field of struct.fields) made.push(fieldPrinter(field, struct))
   return made
@@ -90,8 +92,8 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
     nextKey: `,"${name}":`,
     print,
     zero: omit === 'never' ? zero : undefined,
-    // Go writes an empty JSONSchemaPropsOrArray as null. Clients do not distinguish this from an
-    // absent field, so it is omitted.
+    // Go prints an empty JSONSchemaPropsOrArray as null. It is left out here, because null and an
+    // absent field mean the same to clients.
     omitsZero:
       omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
     omitsBraces: omit === 'empty',
@@ -99,8 +101,8 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
 }
 
 /**
- * Returns a printer for a field that is always written. It prints an empty list or map as null,
- * because protobuf cannot distinguish it from an absent value. The rules in a
+ * Returns the printer of a field that is always printed. It prints an empty list or map as null,
+ * because protobuf does not distinguish them from absent values. The rules in a
  * SelfSubjectRulesReview are an exception: they are never stored, and never null.
  */
 function orNull(schema: Schema, owner: Struct): Print {
@@ -116,8 +118,8 @@ function orNull(schema: Schema, owner: Struct): Print {
 }
 
 /**
- * Prints the fields from index `skip` on. This function only appends to the text. V8 represents a
- * concatenated string as a tree, and slicing the string would first copy it to a flat string.
+ * Prints the fields from index `skip` on. The text is only appended to: V8 represents it as a tree,
+ * and reading a part of it would first copy the tree to a flat string.
  */
 function printInside(value: Fields, fields: readonly FieldPrinter[], skip: number): string {
   let text = ''
@@ -128,7 +130,7 @@ function printInside(value: Fields, fields: readonly FieldPrinter[], skip: numbe
     if (given === null) {
       if (field.zero !== undefined) text += (text === '' ? field.key : field.nextKey) + field.zero()
     } else {
-      // An empty map is recognized by its printed text `{}` below.
+      // Empty maps are detected below, when their printed text is `{}`.
       const isEmpty = Array.isArray(given)
         ? given.length === 0
         : given === '' || given === 0 || given === false
@@ -142,7 +144,7 @@ function printInside(value: Fields, fields: readonly FieldPrinter[], skip: numbe
 }
 
 /**
- * Returns the printer of a type. It prints null as the zero value of the type. `owner` is the
+ * Returns the printer of a type. For null, it prints the zero value of the type. `owner` is the
  * struct that contains the field.
  */
 function printerOf(schema: Schema, owner: Struct): Print {

@@ -1,8 +1,8 @@
 /**
- * Checks whether JSON is exactly what print.ts would print for the same object. Such JSON can be
- * sent without being decoded and printed again, which takes much longer than the check. In case of
- * doubt the check fails. It also fails if JSON outside of the status contains a zero value that
- * decoding would omit.
+ * Checks whether JSON is exactly what print.ts would print for the same object. If so, the JSON can
+ * be sent as it is. Checking it is much faster than decoding and printing it. In case of doubt, the
+ * check fails. It also fails if a field outside of the status has a zero value that decoding would
+ * drop.
  */
 import {
   BACKSLASH,
@@ -27,8 +27,8 @@ import { printString } from './json.ts'
 import { readBase64, readQuantity, readTime } from './scalars.ts'
 
 /**
- * Maximum number of digits for which a number is accepted without parsing it: every number of this
- * length fits into the type, and JavaScript represents it exactly.
+ * Maximum number of digits of numbers that are not parsed. All numbers with this number of digits
+ * are valid for the type, and exact in JavaScript.
  */
 const DIGITS_MAX = { int32: 9, int64: 15 } as const
 const DEPTH_MAX = 100
@@ -58,10 +58,10 @@ export class PrintedCheck {
   #json: Buffer = Buffer.alloc(0)
   #at = 0
   #depth = 0
-  /** Whether the current position is inside the status of the object itself. */
+  /** Whether the current position is inside the field `status` of the object. */
   #isStatus = false
 
-  /** Whether `json` is what print.ts would print. `json` consists of an object and a newline. */
+  /** Whether print.ts would print exactly this JSON. It must end with a newline. */
   isPrinted(json: Buffer, struct: Struct): boolean {
     this.#json = json
     this.#at = 0
@@ -83,7 +83,7 @@ export class PrintedCheck {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: FieldPlan[] = []
-    // Add the type to the cache before its fields are compiled, because a type can contain itself.
+    // Cache the type before its fields are compiled, because they can contain the type again.
     this.#plans.set(struct, made)
     for (const field of struct.fields) {
       const { schema, isPointer, omit, name } = field
@@ -136,11 +136,12 @@ export class PrintedCheck {
     if (struct === undefined) this.#value(schema)
     else this.#struct(struct)
     if (!this.#isZero(start)) return
-    // An empty struct is printed if it is a pointer, or if the field is never omitted.
+    // An empty struct may be printed only if it is a pointer in Go, or if the field is never
+    // omitted.
     const isCollection = schema.type === 'list' || schema.type === 'map'
     if (omit === 'empty' || (!isPointer && isCollection) || (!isPointer && omit === 'absent'))
       throw notPrinted
-    // Decoding cannot distinguish a zero value from an absent field, which could have a default.
+    // Decoding treats this zero value as an absent field, which might then get a default.
     if (!isPointer && schema.type !== 'struct' && !this.#isStatus) throw notPrinted
   }
 
@@ -299,8 +300,8 @@ export class PrintedCheck {
   }
 
   /**
-   * Checks a value that can be any JSON. Accepts only nested objects, because fieldsV1 consists of
-   * these.
+   * Checks a value that can be any JSON. Only nested objects are accepted, which is enough for
+   * fieldsV1.
    */
   #raw(): void {
     if (++this.#depth > DEPTH_MAX) throw notPrinted

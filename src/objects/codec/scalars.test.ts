@@ -8,7 +8,7 @@ const faultOf = (text: string): string | undefined => {
   return 'fault' in read ? /\d+$/.exec(read.fault)?.[0] : undefined
 }
 
-/** A text above the maximum length for validation with the regular expression. */
+/** A text that is too long to be validated with the regular expression. */
 const long = 'QUJD'.repeat(2_000)
 
 const texts: readonly (readonly [string, number | undefined])[] = [

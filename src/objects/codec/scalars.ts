@@ -16,7 +16,10 @@ const int64Max = 2n ** 63n - 1n
 /** Number of digits with which a JavaScript number is always exact. */
 const EXACT_DIGITS = 15
 
-/** Maximum length of an int64 including its sign. JSON does not permit leading zeros. */
+/**
+ * Maximum length of an int64 with its sign. JSON does not permit leading zeros, so no int64 is
+ * longer.
+ */
 const INT64_CHARACTERS_MAX = 20
 
 /**
@@ -38,8 +41,8 @@ export function readInteger(literal: string, size: 'int32' | 'int64'): number | 
 
 const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 /**
- * Maximum length of a text that is validated with `base64Form`. If the end of the text is invalid,
- * the regular expression backtracks over the whole text, so longer texts are validated without it.
+ * Maximum length of a text that is validated with `base64Form`. For a text with an invalid end, the
+ * regular expression backtracks over the whole text. Longer texts are validated in another way.
  */
 const BASE64_FORM_CHARACTERS_MAX = 4096
 
@@ -59,8 +62,8 @@ const isLineEnd = (character: string | undefined): boolean =>
 const base64Digits = /[A-Za-z0-9+/]*/y
 
 /**
- * Returns the position at which Go's decoder reports an error, including line breaks. Returns
- * undefined if the text is valid.
+ * Returns the position of the first error, as Go's decoder reports it, counting line breaks.
+ * Returns undefined if the text is valid.
  */
 function base64FaultAt(text: string): number | undefined {
   let digits = 0
@@ -79,8 +82,8 @@ function base64FaultAt(text: string): number | undefined {
 }
 
 /**
- * Returns the position at which the padding is invalid, or undefined if it is valid. The padding
- * begins at `at`, after `digits` digits of the last group of four.
+ * Returns the position of an error in the padding, or undefined if the padding is valid. It begins
+ * at `at`. The last group of four characters has `digits` digits before it.
  */
 function paddingFaultAt(text: string, at: number, digits: number): number | undefined {
   let next = at + 1
@@ -98,8 +101,8 @@ function paddingFaultAt(text: string, at: number, digits: number): number | unde
 }
 
 /**
- * Parses a time. For both types, Go's zero time becomes `zeroTime`. It is equivalent to an absent
- * time, except if the field is a pointer in Go.
+ * Parses a time. Go's zero time becomes `zeroTime`. It means the same as an absent time, unless the
+ * field is a pointer in Go.
  */
 export function readTime(given: string, scalar: 'time' | 'microTime'): ScalarResult {
   const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)

@@ -1,8 +1,8 @@
 /**
- * Recognizes stored objects that need not be decoded: JSON that Keelson wrote, in the expected
- * version and with all defaults. Such JSON differs from the JSON for clients only by its missing
- * resourceVersion. Nearly all stored objects have this form, and the first list after a start reads
- * all of them.
+ * Recognizes stored objects that need not be decoded: their JSON was printed by Keelson, and has
+ * the expected version and all defaults. The JSON for clients is the same, with resourceVersion
+ * added. Nearly all stored objects are of this kind. The first list after a start reads all of
+ * them.
  */
 import { hasEscapedKey } from '../../api/json-value.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -12,8 +12,8 @@ import { type Wire, wireOfStored } from './object.ts'
 import type { PrintedCheck } from './printed.ts'
 
 /**
- * An object that need not be decoded. `object` contains everything except managedFields, and is
- * intended for callers that read it once.
+ * A stored object that need not be decoded. `wire` is its JSON for clients. `object` lacks
+ * managedFields, and is for callers that read it only once.
  */
 type CanonicalObject = { readonly wire: Wire; readonly object: KubeObject }
 
@@ -36,10 +36,10 @@ export function settledWire(
   const object = readShown(stored)
   if (object === undefined) return undefined
   const { resourceVersion, uid, creationTimestamp } = object.metadata
-  // resourceVersion is inserted directly after the uid, so there must be another field after the
-  // uid.
+  // resourceVersion is inserted between the uid and the next field, creationTimestamp, so this
+  // field must exist.
   if (resourceVersion !== undefined || creationTimestamp === undefined) return undefined
-  // The end of the uid is its closing quote, so the uid must not contain escape sequences.
+  // The uid must not contain escape sequences, because its end is found by searching for a quote.
   if (typeof uid !== 'string' || /["\\]/.test(uid)) return undefined
   const defaulted = schema.setDefaults(object)
   if (!isUnchanged(schema.completeStored?.(defaulted) ?? defaulted, object)) return undefined
@@ -49,8 +49,8 @@ export function settledWire(
 }
 
 /**
- * Parses an object without managedFields from JSON that Keelson printed. Use it only for an object
- * that is read once. Numbers with more than 15 digits can lose precision.
+ * Parses JSON that Keelson printed to an object without managedFields. The result is only for
+ * callers that read it once. Numbers with more than 15 digits can be inexact.
  */
 export function readShown(json: Buffer): KubeObject | undefined {
   const read = withoutManagedFields(json)
@@ -62,9 +62,9 @@ export function readShown(json: Buffer): KubeObject | undefined {
 }
 
 /**
- * Parses JSON without managedFields, which are about a third of an object and not needed here. They
- * are the last field of the metadata. Quotes inside strings are escaped, so the search finds the
- * key instead of a part of a string.
+ * Parses JSON without managedFields, which are about a third of an object and are not needed here.
+ * They are the last field of the metadata. The search always finds the key and never a part of a
+ * string, because quotes inside strings are escaped.
  */
 function withoutManagedFields(json: Buffer): Json | undefined {
   const start = json.indexOf(',"managedFields":[')
@@ -76,12 +76,12 @@ function withoutManagedFields(json: Buffer): Json | undefined {
   try {
     return hasEscapedKey(text) ? undefined : JSON.parse(text)
   } catch {
-    // The JSON is malformed. The caller then uses the decoder, which reports the error.
+    // The JSON is malformed. The decoder, which is used next, reports the error.
     return undefined
   }
 }
 
-/** Compares two values exactly. An empty struct differs from an absent struct. */
+/** Whether two values are exactly equal. An empty struct is not equal to an absent one. */
 function isUnchanged(now: Json | undefined, before: Json | undefined): boolean {
   if (now === before) return true
   if (Array.isArray(now) && Array.isArray(before)) {

@@ -1,7 +1,8 @@
 /**
- * Tests that an accepted value can be stored and read again, and is printed as the same bytes in
- * every form. The test covers every scalar field in the catalogue, with values at and beyond the
- * limits of its type. Values are sent as JSON and as protobuf. The server can also reject them.
+ * Tests that each accepted value can be stored and read again, and is printed as the same bytes in
+ * every encoding. The test covers each scalar field in the catalogue (src/registry/catalogue), with
+ * values at the limits of its type and beyond. Values are sent as JSON and as protobuf. The server
+ * may also reject them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,8 +26,8 @@ import { jsonToYaml } from './yaml-print.ts'
 import { convertYaml } from './yaml.ts'
 
 /**
- * A step on the path from an object to a scalar in it. `outer` is the protobuf field whose message
- * contains the fields that are inline in Go.
+ * One step of the path from an object to a scalar inside it. Go structs can have inline fields. In
+ * protobuf, these are in a message of their own, whose field number is `outer`.
  */
 type Step =
   | {
@@ -88,8 +89,7 @@ function jsonOf({ root, steps }: SchemaPosition, value: string): string {
 }
 
 /**
- * Returns the message of an object that contains this value. Returns undefined if protobuf has no
- * such field.
+ * Returns the protobuf of an object with this value. Undefined if protobuf does not have the field.
  */
 function messageOf({ steps }: SchemaPosition, write: Write): Buffer | undefined {
   if (steps.some((step) => step.in === 'field' && (step.number === 0 || step.outer === 0)))
@@ -139,8 +139,8 @@ const bytes =
   }
 const text = (value: string): Write => bytes(Buffer.from(value))
 /**
- * Writes a message. `fields` are listed by field number, starting at 1. Undefined means that a
- * field is absent.
+ * Writes a message. The first of `fields` has the number 1, and so on. Undefined stands for an
+ * absent field.
  */
 const message =
   (...fields: readonly (Write | undefined)[]): Write =>
@@ -395,7 +395,7 @@ function* places(): Generator<SchemaPosition> {
   }
 }
 
-/** Fields of the metadata that only the server writes. */
+/** Metadata fields that only the server sets. */
 const ownNames: ReadonlySet<string> = new Set(['resourceVersion', 'deletionTimestamp'])
 
 const isIdentity = ({ steps: [first, second] }: SchemaPosition): boolean =>
@@ -408,9 +408,9 @@ const shownPlace = ({ root, steps }: SchemaPosition): string =>
   `${root.kind}${steps.map((step) => (step.in === 'field' ? `.${step.name}` : step.in === 'map' ? '{}' : '[]')).join('')}`
 
 /**
- * Chooses the values to test at a position. Positions with the same type and context form a group.
- * The first position of each group gets all values, and each later position gets one of the values
- * in turn. Later strings and booleans get no values, because there are too many of them.
+ * Chooses the test values for the fields. Fields with the same type and context form a group. The
+ * first field of a group is tested with all values, and each further field with one of them in
+ * turn. Further strings and booleans are not tested, because there are too many.
  */
 class Turns {
   readonly #next = new Map<string, number>()
@@ -429,8 +429,8 @@ class Turns {
 }
 
 /**
- * Returns which group of test values is used for a type. A schema inside a CRD schema is not a
- * scalar, but has its own group of test values.
+ * Returns the name of the group of test values for a type. A schema inside a CRD schema is not a
+ * scalar, so it has a group of its own.
  */
 const sortOf = ({ type, goName }: Schema): Sort =>
   type !== 'any' || goName === 'v1.JSON'

@@ -1,7 +1,7 @@
 /**
- * Prints tables as JSON. The row of an object changes only with the object, except for the ages in
- * it. Therefore a row is cached as bytes and timestamps. When it is sent, the ages are inserted in
- * place of the timestamps.
+ * Prints tables as JSON. Apart from the ages in it, the row of an object stays the same until the
+ * object changes. Therefore a row is cached as bytes and timestamps. When it is sent, the
+ * timestamps are replaced by ages.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { type Cell, type Column, durationText, type TableKind } from '../../api/table.ts'
@@ -9,12 +9,12 @@ import { once } from '../../lib/scheduling/parts.ts'
 import { printOrdered, printString } from './json.ts'
 
 /**
- * Bytes of JSON, with timestamps between them. In the output, each timestamp is replaced by its
- * age.
+ * A row as pieces of JSON and timestamps. When the row is printed, each timestamp is replaced by
+ * its age.
  */
 export type Row = readonly (Buffer | number)[]
 
-/** Returns the row of an object. `objectJson` is the field `object` of the row, or `null`. */
+/** Returns the row of an object. `objectJson` is the object in this row as JSON, or `null`. */
 export function rowOf(object: KubeObject, kind: TableKind, objectJson: string): Row {
   const row: (string | number)[] = ['{"cells":[']
   for (const [at, cell] of once('cells of a row', () => kind.cells(object)).entries()) {
@@ -34,7 +34,7 @@ function addCell(row: (string | number)[], cell: Cell): void {
     const parts = cell.parts.map((part) =>
       typeof part === 'string' ? printString(part).slice(1, -1) : part.sinceMs,
     )
-    // Bounded: a cell consists of only a few parts, so they can be passed as arguments
+    // Bounded: a cell consists of only a few parts
     row.push('"', ...parts, '"')
   }
 }
@@ -51,8 +51,8 @@ function joined(row: readonly (string | number)[]): Row {
 }
 
 /**
- * Encodes the strings to one Buffer that is not pooled. Small Buffers are slices of Node's pool.
- * Cached rows would retain the whole pool in memory.
+ * Encodes the strings to one Buffer outside of Node's pool. Otherwise a small Buffer would be a
+ * part of the pool, and each cached row would keep the whole pool in memory.
  */
 function inOneBuffer(texts: readonly (string | number)[]): Row {
   const sizes = texts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : 0))

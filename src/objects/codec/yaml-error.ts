@@ -9,8 +9,8 @@ import { YAMLException } from 'js-yaml'
 export class YamlError extends Error {
   override readonly name = 'YamlError'
   /**
-   * The line of the error, counted from one, if it is known. The line in the message can differ,
-   * because kube-apiserver's library counts some lines from zero.
+   * The line of the error, counted from one. Undefined if it is not known. The message can show
+   * another number, because kube-apiserver's library counts some lines from zero.
    */
   readonly line: number | undefined
 
@@ -24,17 +24,14 @@ export class YamlError extends Error {
 }
 
 /**
- * An error in the form used by kube-apiserver's library. The library counts lines from zero in
- * parser errors, and from one in scanner errors. It does not print line zero, and its reader errors
- * have no line.
+ * An error as the library of kube-apiserver reports it. Parser errors have lines that are counted
+ * from zero, and line zero is not printed. Scanner errors have lines that are counted from one.
+ * Reader errors have no line.
  */
 type Fault = {
   readonly text: string
   readonly by: 'scanner' | 'parser' | 'reader'
-  /**
-   * Line in which kube-apiserver's library detects the error, if it differs from the line in which
-   * js-yaml detects it.
-   */
+  /** The line that kube-apiserver's library reports, if it differs from that of js-yaml. */
   readonly line?: number
 }
 
@@ -43,7 +40,8 @@ type Position = { readonly line: number; readonly offset: number }
 
 export function describeFault(error: unknown, text: string): YamlError {
   if (!(error instanceof YAMLException)) {
-    // js-yaml is recursive, so even a document within the depth limit can overflow the stack.
+    // js-yaml is recursive. Therefore, a document can overflow the stack even if its depth is
+    // allowed.
     if (error instanceof RangeError)
       return new YamlError('yaml: exceeded max depth of 10000', { cause: error })
     throw error
@@ -90,7 +88,7 @@ function faultOf(reason: string, text: string, { offset, line }: Position): Faul
   return scanner(reason)
 }
 
-/** Returns the error for a character that is not allowed at its position. */
+/** Returns the error for a character that YAML does not allow at this position. */
 function misplaced(character: string, next: string): Fault {
   if (character === ':') return scanner('mapping values are not allowed in this context')
   if (character !== '' && '@`%'.includes(character)) return cannotStart
@@ -111,8 +109,8 @@ const endOfStream = (text: string): Fault => ({
 })
 
 /**
- * Returns the first line after the offset's line that is not empty, or the last line if there is
- * none. Lines are counted from zero.
+ * Returns the first line after the one with the offset that is not empty, or the last line of the
+ * text. Lines are counted from zero.
  */
 function lineOfNext(text: string, offset: number, line: number): number {
   const end = text.indexOf('\n', offset)

@@ -11,7 +11,7 @@ test('the keys of printed YAML are compared in natural order', () => {
     ['2', '10'],
     ['10', '9223372036854775807'],
     ['9223372036854775807', 'A'],
-    // As a signed 64-bit integer, this number is negative.
+    // This number is negative if it is read as a signed 64-bit integer.
     ['9223372036854775808', '1'],
     ['Z', 'a'],
     ['a-b', 'a1'],

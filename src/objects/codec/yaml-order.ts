@@ -1,7 +1,7 @@
 /**
- * Sorts keys in the natural order of printed YAML: sequences of digits are compared as numbers, and
- * letters come after all other characters. A map can have thousands of keys. Therefore two keys are
- * compared directly by code points, up to the first difference.
+ * Compares keys in the natural order in which YAML is printed: sequences of digits are compared as
+ * numbers, and letters come after all other characters. A map can have thousands of keys, so the
+ * comparison is fast: it works on code points, up to the first difference.
  */
 import type { Steps } from '../../lib/scheduling/slices.ts'
 
@@ -13,7 +13,7 @@ const ZERO = 0x30
 const NINE = 0x39
 /** Maximum number of digits with which a number is exact. */
 const EXACT_DIGITS = 15
-/** Represents a missing character at a position past the end of a text. */
+/** The code point that a text is considered to have after its end. */
 const NONE = -1
 
 export function compareNatural(a: string, b: string): number {
@@ -25,7 +25,8 @@ export function compareNatural(a: string, b: string): number {
   const isRightLetter = isLetter(right)
   if (isLeftLetter && isRightLetter) return left - right
   if (isLeftLetter || isRightLetter) return isLeftLetter ? 1 : -1
-  // Zeros count only after another digit: `10` comes after `1`, but `01` has the same value as `1`.
+  // A zero at the start of a number does not change its value: `01` is equal to `1`. A later zero
+  // does: `10` comes after `1`.
   const start = (left === ZERO || right === ZERO) && followsNonZero(a, at) ? 1 : 0
   return compareNumbers(a, b, at, start) || left - right
 }
@@ -50,8 +51,8 @@ const isDigit = (code: number): boolean =>
   code < ASCII_END ? code >= ZERO && code <= NINE : digit.test(String.fromCodePoint(code))
 
 /**
- * Compares the numbers that begin at `at`. As in Go, first their values in 64 bits are compared,
- * then their numbers of digits.
+ * Compares the two numbers that begin at `at`. As in Go, compares their values in 64 bits first,
+ * and then their lengths.
  */
 function compareNumbers(a: string, b: string, at: number, start: number): number {
   const endOfA = digitsEnd(a, at)
@@ -81,14 +82,14 @@ function numberIn(text: string, from: number, to: number, start: number): number
 }
 
 /**
- * Number of code units at the end of a number that affect its value in 64 bits. Earlier digits only
- * add multiples of 2^64. A digit consists of up to two code units.
+ * Only this number of UTF-16 code units at the end of a number affects its value in 64 bits. Digits
+ * before them only add multiples of 2^64. A digit has up to two code units.
  */
 const WRAPPED_UNITS = 128
 
 /**
- * Returns the value of a long number. It is a bigint only if a JavaScript number would not be
- * exact, so that it can be equal to a result of `numberIn`.
+ * Returns the value of a long number. It is a bigint only if a JavaScript number would be inexact.
+ * Otherwise it can be compared with the numbers that `numberIn` returns.
  */
 function longNumberIn(text: string, from: number, to: number, start: number): number | bigint {
   let value = BigInt(start)

@@ -28,8 +28,8 @@ import { hasUnprintable } from './yaml-text.ts'
  */
 const DEPTH_MAX = 1000
 /**
- * Number of aliased nodes up to which aliases are not limited, as in kube-apiserver. They are also
- * not limited if the document has at most NODES_FREE nodes.
+ * Aliases are not limited while they refer to at most this number of nodes, as in kube-apiserver.
+ * They are also not limited in a document with at most NODES_FREE nodes.
  */
 const ALIASED_NODES_FREE = 100
 const NODES_FREE = 1000
@@ -96,7 +96,9 @@ function firstDocument(text: string): string {
   return text
 }
 
-/** A node, and the cost of printing it in full, including the nodes to which its aliases refer. */
+/**
+ * A node, and the size that it would have if all of its aliases were replaced by their contents.
+ */
 type SizedNode = {
   readonly value: Json
   readonly nodes: number
@@ -111,8 +113,8 @@ class Builder {
   readonly #duplicates = new BoundedTexts(DUPLICATES_CHARACTERS_MAX)
   #at = 0
   /**
-   * Number of lists and maps that are not closed yet. `#deepest` is the maximum since the last
-   * anchor.
+   * Number of lists and maps around the current position. `#deepest` is the maximum of this number
+   * since the last anchor.
    */
   #depth = 0
   #deepest = 0
@@ -183,7 +185,10 @@ class Builder {
     this.#deepest = Math.max(this.#deepest, depth)
   }
 
-  /** Resolves an alias. The value is shared, but counts as if it were repeated. */
+  /**
+   * Returns the node to which an alias refers. The node is not copied, but its size is counted
+   * again.
+   */
   #alias(event: AliasEvent): SizedNode {
     const name = this.#anchorName(event)
     const target = this.#anchors.get(name)
@@ -201,8 +206,8 @@ class Builder {
   }
 
   /**
-   * Returns the name of an anchor or alias. kube-apiserver accepts letters, digits, `_` and `-`;
-   * js-yaml accepts nearly all characters.
+   * Returns the name of an anchor or alias. js-yaml accepts nearly all characters in it.
+   * kube-apiserver accepts only letters, digits, `_` and `-`, so other names are rejected here.
    */
   #anchorName({
     anchorStart,
@@ -259,9 +264,7 @@ class Builder {
     fields[key.text] = this.#node()
   }
 
-  /**
-   * Reads a key. Returns it in two forms: as the JSON key, and as Go prints it in error messages.
-   */
+  /** Reads a key. Returns both the JSON key, and the key as Go prints it in error messages. */
   #key(): Key {
     const event = this.#events[this.#at]
     const value = this.#node()
@@ -316,8 +319,7 @@ class Builder {
   #lineAtStart(event: Event | undefined): number | undefined {
     const offset = startOf(event)
     if (offset === undefined) return undefined
-    // The offset of a block scalar is the offset of its text, which begins on the line after the
-    // indicator.
+    // The offset of a block scalar is that of its text, which begins in the line after `|` or `>`.
     const isBlock = event?.type === EVENT_ID.SCALAR && event.style >= SCALAR_STYLE.LITERAL_BLOCK
     return this.#lineOf(offset) - (isBlock ? 1 : 0)
   }
@@ -347,23 +349,21 @@ type MutableFields = { [field: string]: Json }
 /** Returns an object without a prototype, in which `__proto__` is a normal key. */
 const newFields = (): MutableFields => Object.create(null)
 
-/**
- * Returns the offset at which a node begins, or undefined if the value is absent. If a node has an
- * anchor or tag, it begins there.
- */
+/** Returns the offset of a node, including its anchor and tag. Undefined if the node is absent. */
 function startOf(event: Event | undefined): number | undefined {
   if (event === undefined || event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP)
     return undefined
   if (event.type === EVENT_ID.ALIAS) return event.anchorStart
   const start = event.type === EVENT_ID.SCALAR ? event.valueStart : event.start
   const offsets = [start, event.anchorStart, event.tagStart].filter((offset) => offset !== -1)
-  // Bounded: there are at most three offsets, so they can be passed as arguments
+  // Bounded: there are at most three offsets
   return offsets.length === 0 ? undefined : Math.min(...offsets)
 }
 
 /**
- * Returns the maximum fraction of nodes that come from aliases. As in kube-apiserver, it is
- * interpolated between two points, and is smaller for larger documents.
+ * Returns the maximum share of a document's nodes that aliases may contribute. As in
+ * kube-apiserver, this share is smaller for larger documents, and is interpolated linearly between
+ * two sizes.
  */
 function aliasRatioMax(nodes: number): number {
   const [low, high] = [400_000, 4_000_000]

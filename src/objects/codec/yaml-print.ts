@@ -12,7 +12,7 @@ import { analyse, ESCAPES, isBase60, needsEscape } from './yaml-text.ts'
 const INDENT = 2
 const LINE_CHARACTERS_BEST = 80
 const DELETE = 0x7f
-/** Maximum size of a key before a colon. A larger key is written as `? key`. */
+/** Maximum size of a key that is followed by a colon. A larger key begins with `? `. */
 const SIMPLE_KEY_BYTES_MAX = 128
 
 export type YamlOptions = {
@@ -31,8 +31,8 @@ export function jsonToYaml(value: Json, options: YamlOptions = {}): string {
 }
 
 /**
- * Yields the text of `jsonToYaml` in pieces of a few kilobytes. Also yields undefined, so that the
- * work can be interrupted while no piece is ready.
+ * Yields the text of `jsonToYaml` in pieces of a few kilobytes. In between, yields undefined, so
+ * that the caller can interrupt the work.
  */
 export function yamlPieces(value: Json, { isExact = false }: YamlOptions = {}): Pieces {
   return new Printer(isExact).root(value)
@@ -41,13 +41,13 @@ export function yamlPieces(value: Json, { isExact = false }: YamlOptions = {}): 
 type Pieces = Generator<string | undefined, void, void>
 
 /**
- * Length of a piece. Interruptions between pieces of this length take no significant time, and a
- * piece can be printed in some tens of microseconds.
+ * Length of a piece. A piece is printed in some tens of microseconds, so interruptions between
+ * pieces cost little time in comparison.
  */
 const PIECE_CHARACTERS = 16 << 10
 /**
- * Maximum length of a text that is parsed to determine whether it is a number. Longer texts that
- * begin like a number are quoted.
+ * Texts up to this length are parsed to find out whether they are a number. A longer text is always
+ * quoted if it begins like a number.
  */
 const NUMBER_CHARACTERS_MAX = 64 << 10
 
@@ -197,7 +197,7 @@ class Printer {
         const isInside = at > 0 && end < text.length
         if (!isKey && !wasSpace && this.#column > LINE_CHARACTERS_BEST && isInside) {
           this.#indentTo(indent)
-          // Escape a leading space. Otherwise parsers would treat it as part of the fold.
+          // Escape a space at the start of the new line. Parsers would otherwise drop it.
           if (text[end] === ' ') this.#write('\\')
         } else this.#write(character)
         wasSpace = true

@@ -9,16 +9,16 @@ export type Styles = {
   readonly isBlockAllowed: boolean
 }
 
-/** Matches the beginnings that a plain scalar must not have. */
+/** Matches text that a plain (unquoted) scalar must not begin with. */
 const startIndicator = /^[#,[\]{}&*!|>'"%@`]|^[?:-](?:[\s\u0085\u2028\u2029]|$)|^---|^\.\.\./
-/** Matches text that would end a plain scalar. */
+/** Matches text at which a plain (unquoted) scalar would end. */
 const innerIndicator = /:(?:[\s\u0085\u2028\u2029]|$)|[\s\u0085\u2028\u2029]#/
 const lineBreak = /[\n\r\u0085\u2028\u2029]/
 const spaceBreak = / [\n\r\u0085\u2028\u2029]/
 
 /**
- * Determines the styles in which a text can be written. It searches for characters that a style
- * does not permit, and yields between searches, because a text can have millions of characters.
+ * Determines the styles in which a text can be written, by searching for characters that a style
+ * does not permit. Yields between two searches, because a text can have millions of characters.
  */
 export function* analyse(text: string): Generator<undefined, Styles, void> {
   const isLong = text.length > LONG_CHARACTERS

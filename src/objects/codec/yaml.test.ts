@@ -75,7 +75,10 @@ describe('YAML is converted to JSON as in kube-apiserver', () => {
   })
 })
 
-/** Nested lists. The innermost list in each line contains an alias of the previous line. */
+/**
+ * Returns one nested list per line. Its innermost list contains an alias of the list in the line
+ * before.
+ */
 const nested = (lines: number, depth: number): string =>
   Array.from({ length: lines }, (_, at) => {
     const inside = at === 0 ? '1' : `*a${at - 1}`
@@ -251,8 +254,8 @@ describe('YAML is printed as in kube-apiserver', () => {
         for (const { body } of steps) {
           if (typeof body !== 'string' || !/^apiVersion:.*\n$/s.test(body)) continue
           count++
-          // The recordings contain placeholders instead of variable values. A placeholder might not
-          // be printed in the same way as the value.
+          // Recorded responses contain placeholders for variable values. Replace them, because a
+          // placeholder and its value may be printed in different styles.
           const text = body.replaceAll(/: (?:"?<rv>"?|rv|t|"\?"|"?<time>"?|\$ns|uid#1)$/gm, ': v')
           assert.equal(jsonToYaml(parseJson(convertYaml(Buffer.from(text)).json)), text)
         }
@@ -317,8 +320,8 @@ describe('YAML is printed as in kube-apiserver', () => {
     fc.assert(
       fc.property(fc.record({ a: value }, { noNullPrototype: true }), (given) => {
         const text = jsonToYaml(given)
-        // Some parsers fold line breaks other than newlines, and so does the printer, as in
-        // kube-apiserver.
+        // The printer breaks lines at characters such as U+2028, as kube-apiserver does, and some
+        // parsers join these lines. Skip texts with such characters.
         if (/[\u0085\u2028\u2029\r]/.test(`${JSON.stringify(given)}${text}`)) return
         assert.deepEqual(parseJson(convertYaml(Buffer.from(text)).json), given, text)
       }),

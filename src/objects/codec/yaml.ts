@@ -1,7 +1,7 @@
 /**
  * Converts YAML bodies to JSON. Small bodies are converted on the main thread. Large bodies would
- * block the event loop (2.5 MB take a tenth of a second). They are converted on a worker thread,
- * which is started for the first of them.
+ * block the event loop: 2.5 MB take a tenth of a second. A worker thread converts them. It is
+ * started when the first large body arrives.
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests, yamlTooLarge } from '../../api/errors.ts'
@@ -16,8 +16,8 @@ import { parseYaml } from './yaml-parse.ts'
  */
 const INLINE_BYTES_MAX = 256 * 1024
 /**
- * Size of a body after whose conversion the worker exits. Otherwise its heap would retain up to a
- * hundred times the size of the body.
+ * The worker exits after it has converted a body larger than this. Otherwise its heap would keep up
+ * to a hundred times the size of the body.
  */
 const ENDING_BYTES = 1 << 20
 /**
@@ -32,8 +32,8 @@ const WAITING_MAX = 16
 const WORKER_MEGABYTES_MAX = 256
 const WORKER_MEGABYTES_MIN = 64
 /**
- * Size of the worker's young generation. It increases the resident memory by three times this
- * value.
+ * Size of the young generation in the worker's heap. The resident memory grows by three times this
+ * size.
  */
 const WORKER_YOUNG_MEGABYTES = 16
 
@@ -73,14 +73,14 @@ export class YamlConverter implements AsyncDisposable {
   /** Bodies that are waiting or being converted, in the order of conversion. */
   readonly #waiting = new Map<number, QueuedConversion>()
   #lastId = 0
-  /** Resolves after the exit of a worker that was stopped to release its memory. */
+  /** Set while a worker exits to release its memory. Resolves when it has exited. */
   #ending: Promise<unknown> | undefined
 
   readonly #startThread: typeof startOwnThread
 
   /**
-   * `memoryBytes` is the memory that the worker can use. The resulting heap size is raised to its
-   * minimum or reduced to its maximum if necessary.
+   * `memoryBytes` is the memory for the worker. Its heap gets this size, within a fixed minimum and
+   * maximum.
    */
   constructor(memoryBytes: number, startThread = startOwnThread) {
     this.#startThread = startThread
@@ -89,8 +89,8 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   /**
-   * Converts a YAML body. Rejects with a `YamlError` if the body is not valid YAML, and with
-   * TooManyRequests if too many large bodies are waiting. Rejects with RequestEntityTooLarge if the
+   * Converts a YAML body. Rejects with a `YamlError` if the body is not valid YAML. Rejects with
+   * TooManyRequests if too many large bodies are waiting, and with RequestEntityTooLarge if the
    * conversion needs too much memory.
    */
   async convert(bytes: Buffer): Promise<ConvertedYaml> {
@@ -113,8 +113,8 @@ export class YamlConverter implements AsyncDisposable {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin
       this.#worker.postMessage({ id, bytes })
     } catch (error) {
-      // The thread cannot be started. This must not throw, because the caller can be an event
-      // handler of the lost worker.
+      // The worker cannot be started. Do not throw, because the caller can be the handler of a
+      // previous worker's exit.
       this.#waiting.delete(id)
       reject(new Error('the YAML worker cannot be started', { cause: error }))
     }
@@ -158,8 +158,8 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   /**
-   * Handles the loss of a worker. If a document exhausts the worker's memory, only this document
-   * fails. A new worker converts the waiting documents.
+   * Handles the unexpected exit of the worker. If a body has exhausted its memory, only this body
+   * fails. A new worker converts the waiting bodies.
    */
   #lose(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return

@@ -1,9 +1,9 @@
 /**
- * A JSON document that a patch parses only partially. Containers on the path of an operation are
- * parsed, and all other values remain text, so that the cost of a patch depends on the parts that
- * it changes. The printed document equals that of kube-apiserver, whose errors quote it: the keys
- * of parsed objects are sorted, and unparsed objects keep the order of their keys. Keys are stored
- * in Maps, where `__proto__` is a normal key.
+ * A JSON document that is parsed only as far as a patch requires. Objects and lists on the path of
+ * an operation are parsed. All other values remain text, so that the cost of a patch depends only
+ * on the parts that it changes. The printed document is the same as in kube-apiserver, because
+ * error messages quote it: the keys of parsed objects are sorted, and other objects keep the order
+ * of their keys. Keys are stored in Maps, where `__proto__` is a normal key.
  */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { compacted, compareKeys, printString, readRaw } from '../codec/json.ts'
@@ -15,7 +15,7 @@ import { checkDepth, type Work } from './work.ts'
 /** A JSON value. JSON's null is represented by JavaScript's null. */
 export type Value = JsonNode | null
 
-/** Cost of creating a node. The unit is the number of characters read. */
+/** Cost of creating a node, compared with a cost of one for reading a character. */
 const NODE_UNITS = 4
 
 /**
@@ -39,8 +39,8 @@ export class JsonNode {
   }
 
   /**
-   * Returns the members of an object, parsing the object if necessary. Returns undefined for any
-   * other value.
+   * Returns the members of an object, which is parsed if necessary. Returns undefined if the value
+   * is not an object.
    */
   members(): Members | undefined {
     if (this.#text?.startsWith('{') === true) this.#open(readMembers)
@@ -52,14 +52,14 @@ export class JsonNode {
     return Array.isArray(this.#inside) ? this.#inside : undefined
   }
 
-  /** Time slices for long work. Present if the patch or the object is large. */
+  /** Time slices for long work. Undefined if the patch and the object are small. */
   get slices(): Slices | undefined {
     return this.#work.slices
   }
 
   /**
-   * Parses a long object or list in time slices, so that later calls of `members` and `items` take
-   * little time.
+   * Parses a long object or list in time slices. Without this, `members` and `items` would parse it
+   * at once.
    */
   *opened(): Steps<void> {
     const isLong = (this.#text?.length ?? 0) > LONG_CHARACTERS
@@ -77,8 +77,8 @@ export class JsonNode {
   }
 
   /**
-   * Whether this is a list that contains no lists or non-empty objects, such as a long list of
-   * scalars. There are no members to remove from such a list, so it need not be parsed.
+   * Whether this is a list without lists and without object members, such as a list of scalars. It
+   * need not be parsed when members that are null are removed.
    */
   get isPlainList(): boolean {
     const text = this.#text

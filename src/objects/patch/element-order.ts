@@ -1,6 +1,6 @@
 /**
- * Orders the items of merged lists. Items that are in the patch get the order of the patch. All
- * other items keep their position relative to the items around them.
+ * Orders the items of a merged list. Items that the patch contains have the same order as in the
+ * patch. All other items stay where they are, relative to the items around them.
  */
 import { unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -21,9 +21,9 @@ export type Ordering = {
    * themselves.
    */
   readonly mergeKey: string | undefined
-  /** The items in the order that the patch specifies. */
+  /** The items of the patch, in the order that the merged list must have. */
   readonly wanted: readonly Json[]
-  /** The items in their current order. */
+  /** The items of the list before the patch, in their order. */
   readonly live: readonly Json[]
   readonly work: Pick<Work, 'slices'>
 }
@@ -40,15 +40,15 @@ export function* eachInSteps<T>(
 }
 
 /**
- * Returns `items`, with the items that are in `wanted` in the order of `wanted`. Other items keep
- * their position relative to their neighbors.
+ * Sorts `items`: those that are in `wanted` get the order of `wanted`, and all others stay where
+ * they are relative to their neighbors.
  */
 export function* ordered(
   items: readonly Json[],
   { mergeKey, wanted, live, work }: Ordering,
 ): Steps<Json[]> {
-  // For scalars, the same map is used as `named` and as `wantedAt`. This saves memory, because
-  // there can be half a million items.
+  // For scalars, `named` and `wantedAt` are the same map, to save memory: there can be half a
+  // million items.
   const valuesAt = mergeKey === undefined ? yield* positions(wanted, undefined) : undefined
   const named = valuesAt ?? (yield* namesOf(wanted, mergeKey))
   const own: Json[] = []
@@ -67,7 +67,7 @@ export function* ordered(
 
 /**
  * Returns the identity of an item: the scalar itself, or the value of the merge key. Throws an
- * error if an item lacks its merge key.
+ * error if the item has no merge key.
  */
 export function identity(item: Json, mergeKey: string | undefined): Identity {
   if (mergeKey === undefined) return valueIdentity(item)
@@ -77,15 +77,15 @@ export function identity(item: Json, mergeKey: string | undefined): Identity {
 }
 
 /**
- * Identity of an item. A scalar represents itself. Any other value is represented by a marker
- * followed by its JSON. The marker is a lone surrogate, which text from a client cannot contain.
+ * Identifies an item. A scalar is used as it is. Any other value becomes a text: a marker, followed
+ * by JSON. The marker is a lone surrogate, which a client cannot send.
  */
 export type Identity = string | number | bigint | boolean
 const MARK = '\ud800'
 
 export const valueIdentity = (value: Json): Identity =>
   typeof value === 'object' ? `${MARK}${printSorted(value)}` : value
-/** The identity of an item that lacks the merge key. */
+/** Identifies all items that lack the merge key. */
 export const noIdentity: Identity = MARK
 
 export const wrongType = (wanted: string, value: Json): Error =>
@@ -95,8 +95,8 @@ export const noMergeKey = (item: Json, mergeKey: string): Error =>
   unclassified(`map: ${goPrint(item)} does not contain declared merge key: ${mergeKey}`)
 
 /**
- * Returns the identities of the items. Items without the merge key are skipped, because the result
- * is only used for lookups.
+ * Returns the identities of the items. Leaves out items without the merge key, because no lookup
+ * finds them.
  */
 function* namesOf(items: readonly Json[], mergeKey = ''): Steps<ReadonlySet<Identity>> {
   const names = new Set<Identity>()
@@ -136,8 +136,8 @@ function* sorted(
 }
 
 /**
- * Merges both lists. An item that is not in the patch is placed before the next item of the patch
- * only if it already preceded that item.
+ * Merges two lists: `own` with the items of the patch, and `others`. An item of `others` is placed
+ * before an item of `own` if it was already before that item.
  */
 function* interleaved(
   others: readonly Json[],

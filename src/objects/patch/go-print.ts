@@ -16,7 +16,10 @@ export function goPrint(value: Json | undefined): string {
   return `map[${joinedInParts(keys, (key) => `${key}:${goPrint(value[key])}`, ' ')}]`
 }
 
-/** Formats a value like Go's `%s`. A value that is not a string is formatted with its type. */
+/**
+ * Formats a value like Go's `%s`. Scalars other than strings are formatted with their type, such as
+ * `%!s(int64=1)`.
+ */
 export function goPrintText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return '%!s(<nil>)'
@@ -30,7 +33,7 @@ export function goKind(value: Json): 'string' | 'bool' | 'int64' | 'float64' | '
   return Array.isArray(value) ? 'slice' : 'map'
 }
 
-/** Returns the name of a value's type in the output of Go's `%s`. */
+/** Returns the name of a value's Go type. */
 export function goType(value: Json): string {
   if (value === null) return '%!s(<nil>)'
   const kind = goKind(value)

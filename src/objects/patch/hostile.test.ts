@@ -37,7 +37,7 @@ function apply(form: Patch['form'], body: unknown, object = configMap): Patched 
   const expected = object === configMap ? configMaps : deployments
   assert(expected !== undefined)
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  // Use the CPU time of this thread, because other tests can run on the same cores.
+  // Measures the CPU time of this thread, because other tests can run at the same time.
   const start = process.threadCpuUsage()
   try {
     return allSteps(applyPatch(object, { form, text, isChecked: true }, expected))
@@ -220,7 +220,7 @@ test('each step of applying a patch of several megabytes is short', () => {
   ]
   for (const [form, text] of patches) {
     let best = Infinity
-    // Use the best of several runs, because garbage collection for other tests can slow down a run.
+    // Uses the fastest of several runs, because garbage collection can slow down a run.
     for (let tries = 0; tries < 3 && best > STEP_MS_MAX; tries++)
       best = Math.min(best, longestStepMs(form, text, configMaps))
     assert(best < STEP_MS_MAX, `${form} ${text.slice(0, 40)}: ${best} ms`)

@@ -1,7 +1,7 @@
 /**
- * Applies a JSON patch (RFC 6902). As in the Go library that kube-apiserver uses, there are
- * deviations from the RFC: negative indexes count from the end, an absent member can be replaced
- * and copied (as null), and an omitted value is null.
+ * Applies a JSON patch (RFC 6902). It differs from the RFC in the same points as the Go library
+ * that kube-apiserver uses. Negative indexes count from the end. A member that does not exist can
+ * be replaced, and can be copied as null. An omitted value is null.
  */
 import { type Items, JsonNode, type Members, type Value } from './document.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
@@ -23,8 +23,8 @@ const KEYS_MAX = DEPTH_MAX
 const POINTER_CHARACTERS_MAX = 256 * 1024
 
 /**
- * An operation of a patch. A member is undefined if it is omitted or null. The exception is
- * `value`, which is null if it is given as null.
+ * An operation of a patch. Members that are omitted or null are undefined here, except that `value`
+ * is null if the patch contains null.
  */
 export type Operation = {
   readonly op: string | undefined
@@ -34,7 +34,7 @@ export type Operation = {
 }
 
 /**
- * Applies all operations, and returns the resulting document. The given document is modified.
+ * Applies all operations to a document and returns the result. Also changes the given document.
  * Throws a PatchError if an operation fails.
  */
 export function* applyOperations(
@@ -53,7 +53,7 @@ export function* applyOperations(
 /** Thrown if a test operation finds a different value. */
 export class TestFailed extends PatchError {}
 
-/** The target of an operation: a container, and a key or index in it. */
+/** Where an operation applies: an object or list, and a key or index in it. */
 type OperationTarget = { readonly inside: Items | Members; readonly key: string }
 
 class Run {
@@ -95,8 +95,8 @@ class Run {
         return withLocation(`error in move for path: '${path}'`, () => this.#add(place, moved))
       }
       case 'copy': {
-        // Resolve both paths before copying. Resolving a path parses the containers on it, and a
-        // container that was parsed is copied with its keys sorted.
+        // Both paths are resolved before the value is copied. This parses all objects on the paths,
+        // which are then copied with sorted keys, as in kube-apiserver.
         const source = withLocation(`error in copy for from: '${from}'`, () =>
           get(this.#at(from ?? '', op, 'from path')),
         )
@@ -125,8 +125,8 @@ class Run {
   }
 
   /**
-   * Returns the target of a path. Returns undefined if its parent does not exist. Text before the
-   * first slash is ignored.
+   * Returns the object or list that contains the target of a path, and the key in it. Returns
+   * undefined if there is no such object or list. Text before the first slash is ignored.
    */
   #find(pointer: string): OperationTarget | undefined {
     if (pointer.length > POINTER_CHARACTERS_MAX)
@@ -141,8 +141,8 @@ class Run {
   }
 
   /**
-   * Parses the long containers on the path in time slices. Other containers must not be parsed,
-   * because parsed objects are printed with sorted keys.
+   * Parses long objects and lists on a path in time slices. All other objects must stay text,
+   * because the keys of parsed objects are printed in sorted order.
    */
   *#opened(pointer: string): Steps<void> {
     if (this.#work.slices === undefined || pointer.length > POINTER_CHARACTERS_MAX) return
@@ -177,10 +177,7 @@ class Run {
     return value
   }
 
-  /**
-   * Replaces the whole document by an object or a list. A scalar does not replace it, and is
-   * ignored.
-   */
+  /** Replaces the whole document. Only an object or list can replace it; a scalar is ignored. */
   #replaceRoot(value: Value): void {
     if (value !== null && (value.members() ?? value.items()) !== undefined) this.root = value
   }
@@ -205,10 +202,12 @@ const operations: ReadonlySet<string> = new Set([
   'test',
 ])
 
-/** Thrown if a container does not contain the key or index. */
+/** Thrown if an object does not have a key, or a list does not have an index. */
 class KeyError extends PatchError {}
 
-/** Runs `act`. Like the Go library, adds the location to a KeyError. */
+/**
+ * Calls `act`. If it throws a KeyError, adds the location to the message, as the Go library does.
+ */
 function withLocation<T>(where: string, act: () => T): T {
   try {
     return act()
@@ -218,8 +217,8 @@ function withLocation<T>(where: string, act: () => T): T {
 }
 
 /**
- * Returns the error for a missing `path` or `from`. Like the Go library, it is more detailed for
- * some operations than for others.
+ * Returns the error for an operation without `path` or `from`. As in the Go library, only some
+ * operations have a detailed message.
  */
 function undecoded(op: string, what: 'path' | 'from'): PatchError {
   const isBrief = what === 'path' && (op === 'add' || op === 'remove' || op === 'copy')
@@ -231,13 +230,15 @@ function undecoded(op: string, what: 'path' | 'from'): PatchError {
   return new PatchError(`${op} operation failed to decode ${what}: ${why}missing value`)
 }
 
-/** Quotes the path if the Go library quotes it for this operation. */
+/** Quotes a path in an error message. The Go library does this only for some operations. */
 const quoted = (op: string, pointer: string): string =>
   op === 'add' || op === 'remove' ? `"${pointer}"` : pointer
 
 const insideOf = (value: Value): Items | Members | undefined => value?.members() ?? value?.items()
 
-/** Returns the value of the target, or null if an index on the path does not exist. */
+/**
+ * Returns the value at a location. Returns null if it does not exist, even for an index of a list.
+ */
 function reached(place: OperationTarget): Value {
   try {
     return get(place)
@@ -248,8 +249,8 @@ function reached(place: OperationTarget): Value {
 }
 
 /**
- * Returns the value of the target, or null for an absent member. Throws an error if a list item
- * does not exist.
+ * Returns the value at a location. Returns null for a missing key of an object, and throws an error
+ * for a missing index of a list.
  */
 function get({ inside, key }: OperationTarget): Value {
   return (Array.isArray(inside) ? inside[indexOf(key, inside.length)] : inside.get(key)) ?? null
@@ -273,7 +274,7 @@ function indexOf(key: string, length: number): number {
   return index
 }
 
-/** Whether two values are equal. An omitted value and an absent member are both equal to null. */
+/** Whether two values are equal. A missing value is equal to null. */
 function* isSame(current: Value, value: Value | undefined): Steps<boolean> {
   if (current === null) return (value ?? null) === null
   return value !== undefined && value !== null && (yield* current.equals(value))

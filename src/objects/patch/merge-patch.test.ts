@@ -14,7 +14,9 @@ function merged(document: object, patch: object): unknown {
   return JSON.parse(root.print())
 }
 
-/** The examples of RFC 7386, appendix A, in which the document and the patch are both objects. */
+/**
+ * Examples of RFC 7386, appendix A. They are those in which the document and the patch are objects.
+ */
 const cases: readonly (readonly [object, object, object])[] = [
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -44,9 +46,8 @@ const withoutNull = fc
   )
 
 /**
- * A patch in which only top-level members are null. With other nulls, applying the patch twice can
- * have a different result, as in kube-apiserver: if a list replaces an object, a null member of an
- * item is first kept, and removed the second time.
+ * A random patch in which only top-level members can be null. Applying it twice has the same result
+ * as applying it once. With nulls inside list items, the result can differ, as in kube-apiserver.
  */
 const change = fc.dictionary(fc.string(), fc.oneof(fc.constant(null), withoutNull))
 

@@ -36,15 +36,15 @@ function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
 }
 
 /**
- * Removes null members from a value that is added as a whole, because nothing exists that they
- * could remove. Null items of lists are kept, so that the indexes of other items do not change.
- * Each value is read again as a part of all its ancestors. Therefore this can take a long time for
- * a patch of a few kilobytes that is nested deeply.
+ * Removes null members from a value that the patch adds, because they only serve to remove existing
+ * members. Nulls in lists are kept, so that other items keep their indexes. Each value is read
+ * again for each object or list around it. So a deeply nested patch of a few kilobytes can take a
+ * long time.
  */
 function* withoutNulls(root: JsonNode): Steps<JsonNode> {
   /**
-   * For each container that is being visited, its remaining values. The outermost container comes
-   * first.
+   * For each object or list that is being visited, the values that were not visited yet. The
+   * outermost one comes first.
    */
   const open: Iterator<Value>[] = [[root].values()]
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
@@ -61,7 +61,10 @@ function* withoutNulls(root: JsonNode): Steps<JsonNode> {
   return root
 }
 
-/** Removes null members from a container, and returns its values. */
+/**
+ * Removes the null members of an object, and returns its other values. For a list, returns the
+ * items.
+ */
 function valuesOf(node: JsonNode): Iterator<Value> {
   const members = node.members()
   if (members === undefined) return (node.items() ?? []).values()

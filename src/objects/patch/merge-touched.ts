@@ -1,7 +1,7 @@
 /**
- * Applies a merge patch to an object of a built-in kind. The cost depends only on the fields in the
- * patch: they are printed, merged and decoded again, whereas all other fields stay decoded. This is
- * possible only if all fields of the kind have types.
+ * Applies a merge patch to an object of a built-in kind. Only the fields in the patch are printed,
+ * merged and decoded again. All other fields stay decoded, so the cost does not depend on them.
+ * This is possible only for kinds in which all fields have types.
  */
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { type Decoding, decodeStruct } from '../codec/decode.ts'
@@ -23,9 +23,9 @@ type MergeContext = {
 type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 
 /**
- * Returns the patched object, and consumes the patch. Returns undefined if there is an error, or if
- * the patch sets the kind or apiVersion. The caller must then patch the whole object, because
- * errors quote all of it.
+ * Returns the patched object. The patch cannot be used again. Returns undefined if there is an
+ * error, or if the patch sets the kind or apiVersion. The caller must then patch the whole object,
+ * because errors quote all of it.
  */
 export function* mergeTouched(
   current: KubeObject,
@@ -60,12 +60,12 @@ export function* mergeTouched(
 }
 
 /**
- * The fields that a patch changes. An existing struct is listed with its changed fields; any other
- * value is listed as a whole.
+ * The fields that a patch changes. For a struct that exists, these are the changed fields inside
+ * it. All other values are changed as a whole.
  */
 type StructFields = ReadonlyMap<string, StructFields | 'whole'>
 
-/** Parses the parts of the patch that `placesIn` visits. The work is divided into time slices. */
+/** Parses in time slices those parts of the patch that `placesIn` reads next. */
 function* openStructs(value: Fields, patch: Members, { byName }: Struct): Steps<void> {
   for (const [key, given] of patch) {
     const schema = byName.get(key)?.schema
@@ -100,7 +100,7 @@ function partOf(value: Fields, places: StructFields): Fields {
   return part
 }
 
-/** Returns the value, with the changed fields replaced by the fields in `part`. */
+/** Returns a copy of a value, in which the changed fields have the values in `part`. */
 function joined(value: Fields, part: Fields, places: StructFields): Fields {
   const all: { [name: string]: Json | undefined } = { ...value }
   for (const [name, inside] of places) {

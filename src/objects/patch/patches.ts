@@ -25,20 +25,20 @@ export type Patch = {
   readonly form: 'json' | 'merge' | 'strategic'
   /** The request body. */
   readonly text: string
-  /** Whether unknown and duplicate fields are reported. */
+  /** Whether unknown and duplicate fields must be reported. */
   readonly isChecked: boolean
-  /** Time slices into which each step is divided. Present if the patch or the object is large. */
+  /** Time slices for the steps of the work. Undefined if the patch and the object are small. */
   readonly slices?: Slices | undefined
 }
 
 export type Patched = DecodeResult & {
-  /** Returns the text of the patch that an error quotes. */
+  /** Returns the text of the patch for an error message that quotes it. */
   readonly shown: () => string
 }
 
 /**
- * Returns the patched object. Each call parses the patch again, because applying a patch modifies
- * it. If the patch cannot be applied, throws the error that the client receives.
+ * Returns the patched object. If the patch cannot be applied, throws the error for the client. Each
+ * call parses the patch again, because applying it changes the parsed patch.
  */
 export function* applyPatch(current: KubeObject, patch: Patch, expected: Expected): Steps<Patched> {
   if (patch.form === 'strategic') return yield* applyStrategic(current, patch, expected)
@@ -57,8 +57,8 @@ export function* applyPatch(current: KubeObject, patch: Patch, expected: Expecte
 }
 
 /**
- * Decodes a patched document. Even here, parsing can fail: when a value is inserted into another
- * one, the result can exceed the depth limit although each of them is within the limit.
+ * Decodes a patched document. Parsing it can fail, because inserting a value into another one can
+ * exceed the maximum depth, although neither of them does.
  */
 function decodeText(text: string, expected: Expected): DecodeResult {
   try {
@@ -86,8 +86,8 @@ function* applyJson(document: string, { text, isChecked, slices }: Patch): Steps
 }
 
 /**
- * Applies a merge patch only to the fields in the patch. In rare cases this is not possible;
- * undefined is then returned, and the patch must be applied to the whole object.
+ * Applies a merge patch only to the fields in it. Returns undefined in the rare cases in which this
+ * is not possible. The patch must then be applied to the whole object.
  */
 function* applyQuickly(
   current: KubeObject,

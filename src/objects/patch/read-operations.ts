@@ -19,14 +19,14 @@ const STRICT_FAULTS_MAX = 100
 
 export type JsonPatch = {
   readonly operations: readonly Operation[]
-  /** Errors about unknown and duplicate members. Empty unless `isChecked` is set. */
+  /** Errors about unknown and duplicate members. They are collected only if `isChecked` is true. */
   readonly strictFaults: readonly string[]
 }
 
 /**
- * Parses the operations. If `isChecked` is set, all members are validated, and errors have the
- * messages of the strict decoder that kube-apiserver then uses. Throws a BadRequest error if the
- * body is invalid, or a RequestEntityTooLarge error if there are too many operations.
+ * Parses the operations. If `isChecked` is true, checks all members, with the error messages of
+ * kube-apiserver's strict decoder. Throws a BadRequest error if the body is invalid, or a
+ * RequestEntityTooLarge error if there are too many operations.
  */
 export function* readOperations(text: string, work: Work, isChecked: boolean): Steps<JsonPatch> {
   try {
@@ -73,9 +73,9 @@ type Name = 'op' | 'path' | 'from'
 
 class Reader {
   readonly strictFaults: string[] = []
-  /** The error for the first item that is not an object. */
+  /** The error for the first item of the patch that is not an object. */
   itemFault: string | undefined
-  /** The error for the first member of a wrong type. */
+  /** The error for the first member of an operation that has a wrong type. */
   memberFault: string | undefined
   readonly #scanner: JsonScanner
   readonly #work: Work
@@ -83,7 +83,7 @@ class Reader {
 
   readonly #isChecked: boolean
   readonly #room = newPathRoom()
-  /** Errors that were already reported. Each error is reported once. */
+  /** Errors that were already added, because the same error is reported only once. */
   readonly #reported = new Set<string>()
 
   constructor(text: string, work: Work, isChecked: boolean) {

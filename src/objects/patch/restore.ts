@@ -1,8 +1,7 @@
 /**
- * Converts a JSON tree to an object with a known schema, like Go's converter (FromUnstructured).
- * decode.ts does the same with text, but has different messages and accepts less. Here, a whole
- * number with a decimal point is accepted as an integer, and an integer that is too large
- * overflows.
+ * Converts a JSON tree to an object with a known schema, as Go's converter does (FromUnstructured).
+ * decode.ts converts text in a similar way, but has different messages and accepts less. Here, a
+ * whole number with a decimal point is a valid integer, and an integer that is too large overflows.
  */
 import { cutText } from '../../lib/text/cut-text.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -41,8 +40,8 @@ export type RestoreResult = {
 }
 
 /**
- * A value and the tree that was created from it before the merge. A subtree that the merge did not
- * change need not be restored.
+ * A decoded value, and the JSON tree that was created from it for the merge. Where the merge did
+ * not change the tree, the decoded value is used again.
  */
 type OriginalValue = { readonly tree: Json | undefined; readonly value: Json | undefined }
 
@@ -59,7 +58,10 @@ class Restorer {
   readonly #path: string[] = []
   readonly #room = newPathRoom()
 
-  /** Resets the path. Called before each pass over the tree if the work is divided into parts. */
+  /**
+   * Empties the path. In work that is divided into parts, each part goes over the tree from its
+   * start.
+   */
   rewind(): void {
     this.#path.length = 0
   }
@@ -147,8 +149,8 @@ class Restorer {
 }
 
 /**
- * Decodes the text of a field whose Go type has its own UnmarshalJSON. As in Go, such fields are
- * decoded from text even here, and errors have paths relative to the field.
+ * Converts a field whose Go type has its own UnmarshalJSON. As in Go, the field is printed and
+ * decoded from text, and paths in its errors begin at the field.
  */
 function reread(name: string, given: Json, struct: Struct): Json | undefined {
   const { value, fault } = decodeStruct(printSorted({ [name]: given }), struct)

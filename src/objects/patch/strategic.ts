@@ -1,8 +1,8 @@
 /**
- * Applies a strategic merge patch. Objects are merged field by field, and lists according to the
- * schema. Directives override this (`$patch`, `$retainKeys`, `$setElementOrder/…`,
- * `$deleteFromPrimitiveList/…`). Both trees are modified, as in kube-apiserver, whose error
- * messages show the modified trees. Therefore the caller must not share the trees that it passes.
+ * Applies a strategic merge patch. Objects are merged field by field, and lists as the schema
+ * specifies. Directives change this (`$patch`, `$retainKeys`, `$setElementOrder/…`,
+ * `$deleteFromPrimitiveList/…`). Merging changes both trees that the caller passes. kube-apiserver
+ * does the same, and its error messages contain the changed trees.
  */
 import { cutText } from '../../lib/text/cut-text.ts'
 import { badRequest, unclassified } from '../../api/errors.ts'
@@ -31,11 +31,11 @@ const ORDER = '$setElementOrder'
 const DELETE = '$deleteFromPrimitiveList'
 
 /**
- * Units of work for each item of a merged list, which is visited about 20 times. A patch can merge
- * the same long list once for each of its items.
+ * Cost of an item of a merged list, which is visited about 20 times. The cost is limited, because a
+ * patch can merge the same long list once for each of its items.
  */
 const ITEM_UNITS = 20
-/** Units of work for each key of a map from which a directive removes keys. */
+/** Cost of each key of a map from which a directive removes keys. */
 const KEY_UNITS = 4
 
 type MapRules = { readonly schema: Schema; readonly work: Work }
@@ -58,13 +58,14 @@ export function* mergeMaps(
   }
   for (const [at, key] of keys.entries()) {
     if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
-    // Lists with a specified order have already been removed from the patch.
+    // Skip lists with a `$setElementOrder` directive. They were merged before and removed from the
+    // patch.
     if (key in patch) yield* mergeField(live, patch, { key, schema, work })
   }
   return live
 }
 
-/** Executes a `$patch` directive, which replaces or deletes the object instead of merging it. */
+/** Executes a `$patch` directive. It replaces or deletes an object instead of merging it. */
 function directed(patch: JsonMap): JsonMap {
   const directive = patch[PATCH]
   if (directive === 'delete') return new JsonMap()
@@ -76,7 +77,7 @@ function directed(patch: JsonMap): JsonMap {
 const unknownDirective = (directive: Json | undefined, patch: JsonMap): Error =>
   unclassified(`unknown patch type: ${cutText(goPrintText(directive))} in map: ${goPrint(patch)}`)
 
-/** Executes a `$retainKeys` directive, which keeps only the listed fields of an object. */
+/** Executes a `$retainKeys` directive. It removes all fields of an object that it does not list. */
 function retainKeys(live: JsonMap, patch: JsonMap, work: Work): void {
   if (!(RETAIN in patch)) return
   const keys = patch[RETAIN]
@@ -123,8 +124,8 @@ function* mergeField(
 }
 
 /**
- * Sets a value for which there is no current value to merge with. Nulls and directives are dropped,
- * because there is nothing to which they could apply.
+ * Sets a field that the live object does not have, so there is nothing to merge. Nulls and
+ * directives in the value are dropped, because they only concern existing fields.
  */
 function* take(live: JsonMap, key: string, value: Json): Steps<void> {
   const plain = yield* withoutDirectives(yield* withoutNulls(value))
@@ -150,7 +151,7 @@ function* withoutNulls(value: Json): Steps<Json> {
   return value
 }
 
-/** Removes directives from a value. Returns undefined if the value itself is a directive. */
+/** Removes directives from a value. Returns undefined if the whole value is a directive. */
 function* withoutDirectives(value: Json): Steps<Json | undefined> {
   if (Array.isArray(value)) return yield* plainItems(value)
   if (!(value instanceof JsonMap)) return value
@@ -194,8 +195,8 @@ function lookUp(schema: Schema, key: string): Field {
 }
 
 /**
- * Returns the field if it is a list. As in Go, bytes count as a list. kube-apiserver does not check
- * the type of a pointer's target.
+ * Returns a field, or throws an error if it is not a list. As in Go, bytes are a list. A pointer is
+ * accepted without a check of its type, as in kube-apiserver.
  */
 function lookUpList(schema: Schema, key: string): Field {
   const field = lookUp(schema, key)
@@ -209,8 +210,8 @@ const strategyOf = ({ patch }: Field): string | undefined =>
 const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? schema.of : schema)
 
 /**
- * Merges and orders the list of a `$setElementOrder` directive. Removes the list and the directive
- * from the patch.
+ * Merges a list that has a `$setElementOrder` directive, and orders it. Removes both the list and
+ * the directive from the patch.
  */
 function* mergeOrderedList(
   live: JsonMap,
@@ -239,8 +240,8 @@ function* mergeOrderedList(
 }
 
 /**
- * Throws an error if the items cannot be ordered: if there are no items, if their types differ, or
- * if maps lack a merge key.
+ * Throws an error if items cannot be ordered: because there are none, because their types differ,
+ * or because a map lacks the merge key.
  */
 function checkItems(
   live: readonly Json[],
@@ -263,7 +264,7 @@ function listOf(value: Json): readonly Json[] {
 }
 
 /**
- * Throws an error unless the items of the patch are in the order of its `$setElementOrder`
+ * Throws an error unless the patch contains the items in the order of its `$setElementOrder`
  * directive.
  */
 function checkOrder(
@@ -317,7 +318,7 @@ function* filtered(items: readonly Json[], isKept: (item: Json) => boolean): Ste
   return kept
 }
 
-/** Returns the kind of the items as in Go's reflection. */
+/** Returns the kind of a list's items, as Go's reflect package names it. */
 const goKind = ({ type }: Schema): string => (type === 'string' || type === 'map' ? type : 'struct')
 
 const isUniform = (items: readonly Json[]): boolean =>
@@ -340,7 +341,7 @@ function* mergedItems(
   const at = new Map<Identity, number>()
   yield* eachInSteps(live, (item) => {
     const name = keyOf(item, mergeKey)
-    // The value of a merge key can be long, and `keyOf` prints it for each item.
+    // Charge for the length of the merge key's value, because `keyOf` prints it for each item.
     if (typeof name === 'string') work.spend(name.length)
     if (removed.has(name)) return
     if (!at.has(name)) at.set(name, kept.length)
@@ -362,13 +363,13 @@ function* mergedItems(
 }
 
 /**
- * Returns the identity of an item. An item without the merge key does not match any item of a
+ * Returns the identity of an item. An item without the merge key is not equal to any item of a
  * patch.
  */
 const keyOf = (item: Json, mergeKey: string): Identity =>
   item instanceof JsonMap && mergeKey in item ? valueIdentity(item[mergeKey] ?? null) : noIdentity
 
-/** Separates a list into directives and other items. */
+/** Divides the items of a list in a patch into directives and all other items. */
 function directivesOf(
   patch: readonly Json[],
   mergeKey: string,

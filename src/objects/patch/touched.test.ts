@@ -70,9 +70,7 @@ function patched(patch: unknown, live: (patch: JsonMap) => Json): RestoreResult 
 const ofAll = (): Json => tree(JSON.parse(`{${printFields(current, deployment, 0)}}`))
 const ofTouched = (given: JsonMap): Json => touchedTree(current, given, deployment)
 
-/**
- * Compares printed results, because printing makes no difference between empty and absent structs.
- */
+/** Compares objects as JSON text, in which an empty struct and an absent struct look the same. */
 const written = ({ value, strictFaults }: RestoreResult): unknown => [
   printFields(value, deployment, 0),
   strictFaults,

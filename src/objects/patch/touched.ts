@@ -1,7 +1,7 @@
 /**
- * Creates the tree into which a strategic merge patch is merged. Only fields in the patch are
- * converted to a tree, from their printed JSON. All other fields are included as decoded values.
- * The merge does not read them, and restore.ts recognizes them.
+ * Creates the JSON tree into which a strategic merge patch is merged. Only fields that the patch
+ * contains are printed and converted to a tree. All other fields stay decoded. The merge does not
+ * read them, and restore.ts recognizes them.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { JsonScanner } from '../../api/json-scanner.ts'
@@ -22,14 +22,18 @@ export function touchedTree(value: Fields, patch: JsonMap, struct: Struct): Json
 }
 
 /**
- * Returns the field to which a key applies, such as `finalizers` for `$setElementOrder/finalizers`.
+ * Returns the field to which a key of a patch belongs, such as `finalizers` for
+ * `$setElementOrder/finalizers`.
  */
 const fieldOfKey = (key: string): string =>
   key.startsWith('$') ? key.slice(key.indexOf('/') + 1) : key
 
 type StructField = { readonly name: string; readonly schema: Schema; readonly struct: Struct }
 
-/** Returns the tree of a field in the patch. Returns undefined if the field is not printed. */
+/**
+ * Returns the JSON tree of a field that the patch contains. Undefined if the field is omitted in
+ * JSON.
+ */
 function touched(
   own: Json | undefined,
   patch: Json | undefined,

@@ -12,15 +12,15 @@ import type { Slices } from '../../lib/scheduling/slices.ts'
 const UNITS_MAX = 20_000_000
 
 /**
- * Thrown if a patch cannot be applied. As in kube-apiserver, the reason is reported for patches
- * returned by webhooks, but not to clients that send a patch.
+ * Thrown if a patch cannot be applied. As in kube-apiserver, the reason is reported for a patch
+ * that a webhook returned, but not for a patch that a client sent.
  */
 export class PatchError extends Error {
   override readonly name = 'PatchError'
 }
 
 export class Work {
-  /** Time slices into which each step is divided. Present if the patch or the object is large. */
+  /** Time slices for the steps of the work. Undefined if the patch and the object are small. */
   readonly slices: Slices | undefined
   #left = UNITS_MAX
 

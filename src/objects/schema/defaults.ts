@@ -1,6 +1,6 @@
 /**
- * Sets the defaults that a schema declares. Types without defaults at any depth are not traversed.
- * A value that needs no defaults is returned unchanged, because this is the most frequent case.
+ * Sets the defaults that a schema declares. Types that contain no defaults are not visited. A value
+ * that already has all defaults is returned as it is, because this is the most frequent case.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -8,15 +8,18 @@ import { roundToMilli } from '../../api/quantity.ts'
 import { eachItem, eachKey, everyKey, isDivided } from '../../lib/scheduling/parts.ts'
 import type { Schema, Struct } from './schema.ts'
 
-/** A function that sets the defaults of a value. Undefined if its schema has no defaults. */
+/** Sets the defaults of a value. Undefined if its type has no defaults. */
 type SetDefaults = ((value: Json) => Json) | undefined
 
 /**
- * Sets the defaults of built-in types. Types and fields whose feature gate is off have no defaults.
+ * Sets the defaults of built-in types. A type or field has no defaults if its feature gate is off.
  */
 export class Defaults {
   readonly #gates: Gates
-  /** The setter of each type. The types and the gates determine whether a type has defaults. */
+  /**
+   * The function that sets the defaults of each type. It depends only on the type and on the
+   * feature gates.
+   */
   readonly #setters = new WeakMap<Struct, { set: SetDefaults }>()
 
   constructor(gates: Gates) {
@@ -43,8 +46,8 @@ export class Defaults {
   #structSetter(struct: Struct): SetDefaults {
     const known = this.#setters.get(struct)
     if (known !== undefined) return known.set
-    // If a type contains itself, the inner occurrence is treated as if it had no defaults. This is
-    // correct, because no inner occurrence has defaults.
+    // A type can contain itself. In this case, its values inside another value of the type get no
+    // defaults. No such type has any.
     const entry: { set: SetDefaults } = { set: undefined }
     this.#setters.set(struct, entry)
     const { fields: fixed = {}, set: setOthers, gate = '', keepsAmounts } = struct.defaults ?? {}
@@ -53,7 +56,7 @@ export class Defaults {
       const set = keepsAmounts === true ? undefined : this.#setterOf(schema)
       const isOff = gates.some((one) => one.of.length === 0 && !this.#gates.isOn(one.name))
       const value = isOff ? undefined : (published ?? fixed[name])
-      // A struct that is not a pointer in Go gets its defaults even if it is absent.
+      // A field that is a struct in Go, and not a pointer, gets its defaults even if it is absent.
       const isImplied = value === undefined && schema.type === 'struct' && !isPointer
       return set === undefined && value === undefined
         ? []
@@ -81,8 +84,8 @@ function setterOf(
     let changed: { [name: string]: Json | undefined } | undefined
     for (const { name, set, value, isImplied } of fields) {
       const before = given[name] ?? undefined
-      // Go's defaulting checks the length of a list, so an empty list is equivalent to an absent
-      // one.
+      // An empty list gets the default of an absent list, because Go's defaulting checks the length
+      // of the list.
       const isUnset = before === undefined || (Array.isArray(before) && before.length === 0)
       const start = isUnset ? (value ?? before) : before
       const after = start === undefined || set === undefined ? start : set(start)
@@ -142,7 +145,7 @@ function mappedFields(fields: Fields, set: (value: Json) => Json): Fields {
 }
 
 /**
- * Attributes for Object.defineProperty, which is used instead of an assignment because a key can be
- * `__proto__`. They are the attributes of an ordinary property.
+ * Makes Object.defineProperty create an ordinary property. An assignment would not work for the key
+ * `__proto__`.
  */
 const plainProperty = { configurable: true, enumerable: true, writable: true } as const

@@ -6,7 +6,7 @@ import { everyItem, everyKey, isDivided, once } from '../../lib/scheduling/parts
 import type { Schema, Struct } from './schema.ts'
 
 /**
- * Whether two values are equal, without using a schema. An empty list, an empty map, an empty
+ * Whether two values are equal. The schema is not known, so an empty list, an empty map, an empty
  * struct and an absent value are all equal.
  */
 export function isSame(one: Json | undefined, other: Json | undefined): boolean {
@@ -34,7 +34,10 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
   return true
 }
 
-/** Returns a text that is equal for two values if and only if `isSame` returns true for them. */
+/**
+ * Returns a text that is the same for two values if `isSame` returns true for them, and otherwise
+ * different.
+ */
 export function identityOf(value: Json | undefined): string {
   if (isNothing(value)) return 'null'
   if (typeof value === 'bigint') return `${value}n`
@@ -145,8 +148,8 @@ const isNull = (value: Json | undefined): boolean => value === null
 const isAbsent = (value: Json | undefined): boolean => value === undefined || value === null
 
 /**
- * Converts zero values of scalars to undefined. In Go, a scalar cannot be absent unless it is a
- * pointer, and `isEqualStruct` handles pointers.
+ * Converts zero values of scalars to undefined. In Go, an absent scalar has its zero value, unless
+ * it is a pointer. `isEqualStruct` handles pointers.
  */
 const unlessZero = (value: Json | undefined): Json | undefined =>
   value === '' || value === 0 || value === false ? undefined : value

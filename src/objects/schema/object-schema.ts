@@ -7,33 +7,35 @@ import type { Struct } from './schema.ts'
 
 export type ObjectSchema = {
   readonly struct: Struct
-  /** Returns the object with its defaults. The given object is not modified. */
+  /** Returns a copy of the object with all defaults. */
   readonly setDefaults: (object: KubeObject) => KubeObject
-  /** Adds fields that older servers did not store. Not used for objects from clients. */
+  /**
+   * Adds fields to a stored object that older servers did not store. Objects from clients are not
+   * changed in this way.
+   */
   readonly completeStored?: (object: KubeObject) => KubeObject
   /**
-   * Whether new objects are stored without some of their defaults, for example because these depend
-   * on a generated selector. These defaults are set when the object is read.
+   * Whether new objects are stored without some of their defaults, which are set when the object is
+   * read. For example, some defaults depend on a selector that is generated later.
    */
   readonly isDefaultedAgain?: boolean
   /**
-   * The field that maps keys to bytes. A null value in this field is stored, and is read as empty
-   * bytes.
+   * The field that contains bytes by key. If a value in it is null, the null is stored, and becomes
+   * empty bytes when the object is read.
    */
   readonly bytesField?: string
   /** How objects of a custom kind are stored. Undefined for built-in kinds. */
   readonly custom?: CustomForm
   /**
-   * Returns why a body cannot be decoded as this kind, even if each of its fields can be decoded.
-   * Returns undefined if it can be decoded.
+   * Returns why an object cannot have this kind, although each of its fields could be decoded.
+   * Returns undefined if the object is accepted.
    */
   readonly refuse?: (object: KubeObject) => string | undefined
-  /** The form in which objects are stored. Undefined if the served version is also stored. */
+  /** The version in which objects are stored. Undefined if it is the version that is served. */
   readonly stored: StoredForm | undefined
   /**
-   * Returns the schema and the conversion for decoding an object in another stored or served
-   * version, or undefined if the version is unknown. This function is absent if the kind has only
-   * one version.
+   * Returns how an object in another version is decoded and converted. Returns undefined if the
+   * version is unknown. Absent if the kind has only one version.
    */
   readonly otherForm?: (apiVersion: string) => ReadForm | undefined
   /** The encoding of stored objects. Defaults to JSON. */
@@ -44,7 +46,7 @@ export type ObjectSchema = {
 export type CustomForm = {
   /** The apiVersion in which objects are stored. */
   readonly storedVersion: string
-  /** Whether stored objects can be in other versions. */
+  /** Whether the database can contain objects in other versions. */
   readonly hasOldVersions: boolean
   /**
    * Returns the object without the fields that are not in its schema, and the errors that strict
@@ -55,36 +57,38 @@ export type CustomForm = {
     readonly faults: readonly string[]
   }
   /**
-   * Sets the defaults of an applied object, or of an object that a webhook modified. Nulls in
-   * fields that are not nullable are kept, so that validation reports them.
+   * Sets the defaults of an object that was applied, or that a webhook changed. Nulls in fields
+   * that are not nullable stay, so that validation reports them.
    */
   readonly setDefaultsAroundNulls: (object: KubeObject) => KubeObject
   /** Converts a stored object in any version to the served version. */
   readonly fromStored: (object: KubeObject) => KubeObject
-  /** Whether a stored object has all defaults, and no fields that are unknown in its version. */
+  /** Whether a stored object has all defaults, and only fields that its version declares. */
   readonly isCurrent: (object: KubeObject) => boolean
 }
 
 export type StorageMedia = 'json' | 'protobuf'
 
 /**
- * A version in which objects are stored, if it differs from the served version. It can even be in
- * another group.
+ * How objects are stored, if this differs from how they are served: in another version, or even in
+ * another API group.
  */
 export type StoredForm = ReadForm & {
   readonly apiVersion: string
   readonly toStored: (object: KubeObject) => KubeObject
 }
 
-/** A schema for decoding, and the conversion to the served version. */
+/**
+ * The schema with which an object is decoded, and the conversion to the served version after that.
+ */
 export type ReadForm = {
   readonly struct: Struct
   readonly fromStored: (object: KubeObject) => KubeObject
 }
 
 /**
- * The kinds that the server can decode. They are needed for request bodies whose kind differs from
- * the kind of the URL path.
+ * The kinds that the server can decode. Some requests need other kinds than that of their URL path,
+ * because the body has another kind.
  */
 export type Scheme = {
   /** The name of the scheme in error messages. */

@@ -57,7 +57,7 @@ import type {
 
 type Package = {
   readonly name: string
-  /** Prefix of the package's types in Go's error messages, such as `v1`. */
+  /** The prefix that Go's error messages add to names of types in the package, such as `v1`. */
   readonly goName: string
   /** The text of each type and alias, keyed by name. */
   readonly texts: ReadonlyMap<string, string>
@@ -97,11 +97,11 @@ const openTypes: ReadonlyMap<string, Schema> = new Map<string, Schema>([
 ])
 
 export type TypeCatalogueOptions = {
-  /** Texts of packages by name. Several catalogues can share them. */
+  /** The text of each package, by its name. Several catalogues can use the same texts. */
   readonly texts: ReadonlyMap<string, string>
   /** Defaults keyed by package and type, such as `core/v1 Pod`. */
   readonly defaults: ReadonlyMap<string, TypeDefaults>
-  /** Minor version of the release of Kubernetes whose types are read. */
+  /** Minor version of the Kubernetes release for which types are read. */
   readonly release: number
 }
 
@@ -216,7 +216,7 @@ export class TypeCatalogue {
       byName,
       embedded,
     }
-    // Add the struct before its fields are read, because a type can contain itself.
+    // Cache the struct before its fields are read, because they can contain the struct again.
     own.types.set(name, struct)
     for (const line of lines) {
       const inline = line.startsWith('...') ? this.#readEmbedded(own, line) : undefined
@@ -257,7 +257,10 @@ export class TypeCatalogue {
 
 type FieldOptions = Pick<Field, 'topology' | 'patch' | 'default' | 'isDefaultZero' | 'gates'>
 
-/** Marks a zero default of a field that is not a pointer, because it has no effect. */
+/**
+ * Removes a default that is the zero value, and marks the field instead. For a field that is not a
+ * pointer, such a default has no effect.
+ */
 const withoutZeroDefault = (options: FieldOptions, isPointer: boolean): FieldOptions =>
   isPointer || options.default === undefined || !zeros.has(options.default)
     ? options
@@ -266,8 +269,8 @@ const withoutZeroDefault = (options: FieldOptions, isPointer: boolean): FieldOpt
 const zeros: ReadonlySet<Json> = new Set<Json>(['', 0, false])
 
 /**
- * Returns the condition under which fields of this type are omitted. Go omits structs only if they
- * are pointers, and times, quantities and open types are structs in Go.
+ * Returns when Go omits a field of this type. It omits a struct only if the field is a pointer.
+ * Times, quantities and some other types are also structs in Go.
  */
 const omitOf = (schema: Schema): Field['omit'] => (structs.has(schema.type) ? 'never' : 'empty')
 

@@ -16,13 +16,13 @@ export type Scalar = {
   readonly type: ScalarType
   readonly goName: string
   /**
-   * The values of the enum, as published in OpenAPI. The validation of each kind determines which
-   * values are rejected.
+   * The values that the published OpenAPI schema lists. Other values are rejected only if the
+   * validation of the kind rejects them.
    */
   readonly values?: readonly string[]
   /**
-   * Whether null in JSON is decoded as an empty string. In Go, such a type parses its own text, and
-   * receives an empty text for null.
+   * Whether null in JSON is decoded as an empty string. In Go, such a type has its own decoder,
+   * which receives an empty text for null.
    */
   readonly isNullEmpty?: true
 }
@@ -46,9 +46,9 @@ export type ScalarType =
 export type Any = { readonly type: 'any'; readonly goName: string }
 
 /**
- * JSON of any type, represented by its text without whitespace. It is printed unchanged, including
- * the digits of numbers, and is parsed only if necessary. This type is used for the sets of owned
- * fields (fieldsV1), which are the largest part of most stored objects.
+ * Any JSON, stored as text without whitespace. It is printed as it is, so that the digits of
+ * numbers stay the same, and parsed only if necessary. The most important example is the field
+ * fieldsV1 of managers, which is the largest part of most stored objects.
  */
 export type Raw = { readonly type: 'raw'; readonly goName: string }
 
@@ -56,7 +56,7 @@ export type List = {
   readonly type: 'list'
   readonly goName: string
   readonly of: Schema
-  /** Whether protobuf represents the list as a message with the items in field 1. */
+  /** Whether the list is a message of its own in protobuf, whose field 1 contains the items. */
   readonly isWrapped?: boolean
 }
 
@@ -77,7 +77,7 @@ export type Struct = {
   /** Whether the struct is atomic for server-side apply. */
   readonly isAtomic: boolean
   /**
-   * Value of x-kubernetes-unions in OpenAPI. It specifies a field that determines which other
+   * Value of x-kubernetes-unions in OpenAPI. It names a field whose value determines which other
    * fields can be set.
    */
   readonly unions?: Json
@@ -91,9 +91,9 @@ export type Struct = {
    */
   readonly embedded: readonly Embedded[]
   /**
-   * Returns the schema of those fields of a custom kind that are not in `fields`. It is created
-   * when it is first needed; until then, these fields are decoded as JSON of any type. All fields
-   * of a custom kind are printed sorted by name.
+   * Returns the schema of all fields that `fields` does not contain, if the kind is custom. The
+   * schema is created when it is first needed. The decoder does not need it: it accepts any JSON in
+   * these fields. All fields of a custom kind are printed in the order of their names.
    */
   readonly open?: () => Structural
 }
@@ -102,25 +102,25 @@ export type Struct = {
 export type Embedded = { readonly struct: Struct; readonly number: number }
 
 /**
- * Defaults of a type in addition to the published defaults of its fields. Fixed values are set
- * first, then the values that depend on other fields.
+ * Defaults of a type that its published schema does not contain. Fixed values are set first, and
+ * then values that depend on other fields.
  */
 export type TypeDefaults = {
   /**
-   * Whether the quantities in the resource lists of the type keep their exact values.
-   * kube-apiserver does not round them, because the API group has no defaulting.
+   * Whether quantities in resource lists of this type are not rounded. kube-apiserver rounds them
+   * when it sets defaults, but it sets no defaults for some API groups.
    */
   readonly keepsAmounts?: true
   readonly fields: Fields
   readonly set?: (value: Fields) => Fields
-  /** Feature gate that must be on for `set` to be called. */
+  /** The feature gate that must be on. Otherwise `set` is not called. */
   readonly gate?: string
 }
 
 export type Field = {
   readonly name: string
   readonly schema: Schema
-  /** Whether a zero value differs from an absent value. */
+  /** Whether the field is a pointer in Go, so that an absent value and a zero value differ. */
   readonly isPointer: boolean
   /**
    * Condition under which the field is omitted.
@@ -133,24 +133,27 @@ export type Field = {
   /** Field number in protobuf, or 0 if it has no field number. */
   readonly number: number
   /**
-   * How server-side apply merges a list or map, which determines the parts that can have different
-   * owners.
+   * How server-side apply merges a list or map. This determines whether its parts can have
+   * different owners.
    */
   readonly topology: Topology | undefined
   readonly patch: PatchStrategy | undefined
   readonly default: Json | undefined
   /**
-   * Whether the default is the zero value of a field for which zero and absent are the same. Such a
-   * default is published, but not set.
+   * Whether the default is the zero value, which means the same as an absent value for this field.
+   * Such a default is published, but never set.
    */
   readonly isDefaultZero?: true
-  /** Feature gates that must be on to write the field, or to write certain fields of its value. */
+  /**
+   * Feature gates that must be on. Otherwise clients cannot set the field, or certain fields inside
+   * it.
+   */
   readonly gates?: readonly FieldGate[]
 }
 
 /**
- * A feature gate of a field. If `of` is not empty, the gate applies to these fields of the value
- * instead of the field itself.
+ * A feature gate of a field. If `of` is not empty, the gate applies only to these fields inside the
+ * field.
  */
 export type FieldGate = { readonly name: string; readonly of: readonly string[] }
 

@@ -1,7 +1,8 @@
 /**
- * Computes a lower bound for the size of a stored object. An object whose lower bound exceeds the
- * limit could never be stored. It is rejected before its defaults are set, because they can be many
- * times as large as the body: in a list of containers, the item `{}` has only two bytes.
+ * Estimates the minimum size that an object will have in the database. An object is rejected if
+ * even this size exceeds the limit. This happens before its defaults are set, because these can be
+ * many times as large as the body. For example, a container in the body can be `{}`, which has only
+ * two bytes.
  */
 import { hasNoKeys, isFields, type Json } from '../../api/object.ts'
 import type { Field, Schema, Struct } from './schema.ts'
@@ -12,12 +13,12 @@ import type { Field, Schema, Struct } from './schema.ts'
 export const STORED_BYTES_MAX = 2 << 20
 
 /**
- * Minimum size of a value in protobuf: a tag and a length, or a tag and a value. In JSON, no value
- * is shorter.
+ * Minimum size of any value: in protobuf, a tag and a length, or a tag and a value. In JSON, values
+ * are at least as long.
  */
 const VALUE_BYTES_MIN = 2
 
-/** Returns a lower bound for the size of a list item including its defaults. */
+/** Returns the minimum size of a list item with its defaults. */
 export function itemBytesMin(item: Json, of: Schema): number {
   if (of.type !== 'struct') return VALUE_BYTES_MIN
   const { empty, other } = boundsOf(of)
@@ -25,9 +26,8 @@ export function itemBytesMin(item: Json, of: Schema): number {
 }
 
 /**
- * Lower bounds for the size of items of a type. `empty` applies to an item without fields, which
- * gets all defaults. `other` applies to all other items, whose fields can be shorter than their
- * defaults.
+ * Minimum sizes of the items of a type. `empty` is for an item without fields, which gets all
+ * defaults. `other` is for all other items, because a field can be shorter than its default.
  */
 type Bounds = { readonly empty: number; readonly other: number }
 
@@ -47,8 +47,8 @@ function boundsOf(struct: Struct): Bounds {
 }
 
 /**
- * Types whose zero value is written in protobuf, unless the field is a pointer. JSON also contains
- * the zero value, unless `omit` specifies otherwise.
+ * Types whose zero value is written to protobuf, unless the field is a pointer. JSON also contains
+ * the zero value, unless `omit` says otherwise.
  */
 const scalars: ReadonlySet<Schema['type']> = new Set([
   'string',
@@ -59,8 +59,8 @@ const scalars: ReadonlySet<Schema['type']> = new Set([
 ])
 
 /**
- * Returns a lower bound for the size of a field's default in bytes. Returns 0 if the field can be
- * absent, or if the default depends on a feature gate.
+ * Returns the minimum size that a field's default adds, in bytes. Returns 0 if the field can be
+ * absent, or if a feature gate can turn off the default.
  */
 function defaultBytes(
   { name, schema, isPointer, omit, default: published, gates = [] }: Field,
@@ -70,7 +70,7 @@ function defaultBytes(
   const value = published ?? defaults?.fields[name]
   if (value !== undefined) return VALUE_BYTES_MIN + (typeof value === 'string' ? value.length : 0)
   if (omit === 'never' && !isPointer && scalars.has(schema.type)) return VALUE_BYTES_MIN
-  // A struct that is not a pointer in Go gets its defaults even if it is absent.
+  // A field that is a struct in Go, and not a pointer, gets its defaults even if it is absent.
   if (schema.type !== 'struct' || isPointer) return 0
   const { empty } = boundsOf(schema)
   return empty > VALUE_BYTES_MIN ? empty : 0

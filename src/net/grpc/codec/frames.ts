@@ -9,8 +9,8 @@ const FRAME_HEAD_BYTES = 5
 
 /**
  * Maximum length of an accepted message. etcd does not split range responses, so a page of large
- * values can be long. If a page exceeds this length, the caller requests it again with a smaller
- * limit.
+ * values can be very long. If a page is longer than this maximum, the caller requests a page with
+ * fewer values.
  */
 export const MESSAGE_BYTES_MAX = 256 * 1024 * 1024
 
@@ -19,13 +19,13 @@ export class MessageFrames {
   readonly #bytesMax: number
   // Bytes of a frame header that is incomplete because a chunk ended inside it.
   #head: Buffer | undefined
-  // The message being assembled, and the number of bytes received of it.
+  // The incomplete message, and how many of its bytes were received.
   #message: Buffer | undefined
   #filled = 0
 
   /**
-   * `push` calls `onMessage` synchronously, with messages that may be views of the chunk.
-   * `bytesMax` limits the length of a message.
+   * Each call of `push` synchronously calls `onMessage` for the messages that are then complete. A
+   * message may be a view of the chunk. `bytesMax` limits the length of a message.
    */
   constructor(onMessage: (message: Buffer) => void, bytesMax = MESSAGE_BYTES_MAX) {
     this.#onMessage = onMessage
@@ -89,7 +89,7 @@ export class MessageFrames {
   }
 }
 
-/** Returns the length of the message whose frame begins at `at`, after checking it. */
+/** Checks the frame header at `at`, and returns the length of the message. */
 export function messageLength(bytes: Buffer, at: number, bytesMax = MESSAGE_BYTES_MAX): number {
   if (bytes[at] !== 0)
     throw new GrpcError('Internal', 'received a compressed message although none was requested')

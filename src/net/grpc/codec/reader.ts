@@ -23,8 +23,8 @@ const TWO_28 = 2 ** 28
 const TWO_32 = 2 ** 32
 
 /**
- * Returns the tag of a varint field with this number. A decoder compares it with the tag that it
- * has read.
+ * Returns the tag of a varint field with this number, so that decoders can compare it with a tag
+ * that they have read.
  */
 export const varintTag = (field: number): number => field * 8 + WIRE_VARINT
 /** Returns the tag of a length-delimited field with this number. */
@@ -141,7 +141,7 @@ export class WireReader {
     }
   }
 
-  // The last varint that was read, as two unsigned halves. This avoids allocations and BigInt.
+  // The last varint, as two unsigned 32-bit halves. They avoid allocations and BigInt.
   #low = 0
   #high = 0
 

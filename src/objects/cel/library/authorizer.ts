@@ -1,8 +1,7 @@
 /**
- * Authorization checks, such as
- * `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. This
- * file declares the functions. The value of the variable `authorizer` contains the authorizer that
- * they call.
+ * Functions for authorization checks, such as
+ * `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. The
+ * value of the variable `authorizer` contains the authorizer that these functions call.
  */
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
@@ -38,8 +37,8 @@ export type CheckDecision = {
 }
 
 /**
- * Decides whether the user of a check has access. If the decision is a promise, the evaluation
- * waits for it. If the evaluation cannot wait (`Program.evaluate`), the check results in an error.
+ * Decides whether access is allowed. If it returns a promise, the evaluation waits for it. If the
+ * evaluation cannot wait (`Program.evaluate`), the check has an error as its result.
  */
 export type CheckAccess = (check: AccessCheck) => MaybePromise<CheckDecision>
 
@@ -57,7 +56,7 @@ export const requestResourceValue = (checkAccess: CheckAccess, resource: Checked
 type Stage = 'Authorizer' | 'PathCheck' | 'GroupCheck' | 'ResourceCheck'
 type PartialCheck = Omit<AccessCheck, 'verb'>
 
-/** The variable `authorizer`, and the intermediate values of a check. */
+/** The value of the variable `authorizer`, or of a call such as `authorizer.group("apps")`. */
 class AuthorizerValue implements Opaque {
   readonly typeName: string
   readonly stage: Stage

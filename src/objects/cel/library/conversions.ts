@@ -42,7 +42,10 @@ const A = parameter('A')
 const sizeAt = (operands: readonly Operand[], at: number): Range =>
   operands[at]?.size ?? unknownSize
 
-/** Estimated time per character to parse a duration that has many short parts. */
+/**
+ * Estimated time per character to parse a duration. It is the worst case: a duration with many
+ * short parts.
+ */
 const DURATION_CHARACTER_NANOS = 100
 
 type Conversion = {
@@ -100,7 +103,8 @@ export const conversionFunctions: readonly FunctionPart[] = [
       estimate: (operands, overload) => {
         if (overload !== 'string_to_bytes') return undefined
         const size = sizeAt(operands, 0)
-        // As in kube-apiserver, the multiplication overflows if the size is unknown.
+        // If the size is unknown, it is the largest integer, and the multiplication overflows, as
+        // in kube-apiserver.
         const max = BigInt.asUintN(64, size.max * 4n)
         return { cost: scaled(size, TEXT_FACTOR), size: { min: size.min, max } }
       },

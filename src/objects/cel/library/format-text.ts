@@ -34,7 +34,8 @@ const PRECISION_MAX = 1000
 
 type Clause = { readonly verb: string; readonly precision: number }
 /**
- * A part of a format: literal text, a clause such as `%d`, or the error at which formatting stops.
+ * A piece of a format string: literal text, a clause such as `%d`, or the error at which formatting
+ * stops.
  */
 type Piece = string | Clause | CelError
 
@@ -80,8 +81,8 @@ export function checkFormat(call: Call, list: ListExpr, checked: CheckedExpressi
 }
 
 /**
- * Returns the argument, or a part of it, if its type is not valid for the format verb. With `%s`,
- * the elements of list and map literals are also checked.
+ * Returns the part of an argument whose type the format verb does not accept, or undefined. For
+ * `%s`, the elements of list and map literals are also checked.
  */
 function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr | undefined {
   const type = checked.typeOf(expr)
@@ -102,7 +103,9 @@ function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr |
   return undefined
 }
 
-/** Returns the name of a type without its type parameters, as used in errors about values. */
+/**
+ * Returns the name of a type without type parameters. Error messages about values use this form.
+ */
 function shownType(type: Type): string {
   if (type.kind === 'list' || type.kind === 'map' || type.kind === 'type') return type.kind
   if (type.kind === 'duration') return 'google.protobuf.Duration'
@@ -232,8 +235,8 @@ type FormatContext = { readonly isInside: boolean; readonly meter: Meter }
 /** Estimated time to format a value. */
 const SHOWN_NANOS = 600
 /**
- * Estimated time per key to list the keys of a JSON map, which happens once. The time per key
- * increases with the number of keys.
+ * Estimated time per key to list the keys of a JSON map for the first time. The time per key grows
+ * with the number of keys.
  */
 const KEY_NANOS = 300
 /** Estimated time per quoted character. */
@@ -315,7 +318,7 @@ export function roundHalfEven(value: number, precision: number): string {
     return `${BigInt(value)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`
   const text = value.toFixed(precision)
   const shifted = Math.abs(value) * 10 ** precision
-  // A value is only exactly between two decimal numbers if it has few binary digits.
+  // Only a number with few binary digits can be exactly halfway between two decimal numbers.
   const isExact = Number.isInteger(value * 2 ** (precision + 1))
   if (!isExact || !Number.isSafeInteger(shifted * 2) || shifted % 1 !== 0.5) return text
   const even = Math.floor(shifted) % 2 === 0 ? Math.floor(shifted) : Math.ceil(shifted)

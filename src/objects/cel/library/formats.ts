@@ -18,7 +18,7 @@ import { list, opaque, optional, string } from '../types.ts'
 import { ArrayList, none, noSuchOverload, type Opaque, Optional } from '../values.ts'
 import { parseUrl } from './url.ts'
 
-/** The maximum length that kube-apiserver assumes for the patterns of formats. */
+/** kube-apiserver assumes this length for the regular expression of a format. */
 const PATTERN_CHARACTERS_MAX = 128
 
 class FormatValue implements Opaque {
@@ -37,9 +37,9 @@ class FormatValue implements Opaque {
 }
 
 /**
- * Prepares a name prefix for validation as a name. A prefix may end with a dash, because other
- * characters follow it in the name. As in kube-apiserver, the dash and the character before it are
- * replaced by an `a`, so that character is not validated.
+ * Prepares the prefix of a generated name for validation as a name. A prefix may end with a dash,
+ * because more characters follow in the name. As in kube-apiserver, the dash and the character
+ * before it are replaced by an `a`, so that neither of them is validated.
  */
 const maskDash = (text: string): string =>
   text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text

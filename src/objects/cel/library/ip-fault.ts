@@ -6,9 +6,9 @@ import { quote } from '../../../api/quote.ts'
 type Fault = { readonly what: string; readonly at?: string }
 
 /**
- * Returns a function that creates the error message, or undefined if the address is valid. A valid
- * address can contain a zone. The caller passes the quoted text to the function, because quoting a
- * long text takes a long time.
+ * Returns undefined if the address is valid, which includes addresses with a zone. Otherwise
+ * returns a function that creates the error message. The function gets the quoted text as an
+ * argument, because quoting a long text takes a long time.
  */
 export function addressFault(text: string): ((quoted: string) => string) | undefined {
   const fault = faultOf(text)
@@ -45,7 +45,10 @@ function ipv4Fault(text: string): Fault | undefined {
 }
 
 const GROUPS = 8
-/** Matches one digit more than a group can have, to detect that a group is too long. */
+/**
+ * Matches up to five digits, which is one more than a group may have, to detect groups that are too
+ * long.
+ */
 const group = /^[0-9a-fA-F]{0,5}/
 
 function ipv6Fault(text: string): Fault | undefined {

@@ -67,8 +67,8 @@ const ipType = opaque('net.IP')
 const cidrType = opaque('net.CIDR')
 
 /**
- * The error for an invalid text. The message is created on demand, because it quotes the text.
- * Quoting a long text takes a long time.
+ * The error for an invalid text. Its message quotes the text, which takes long for a long text. So
+ * the message is created only when it is needed.
  */
 type ParseFault = { readonly fault: () => string }
 
@@ -120,7 +120,7 @@ function readCidr(text: string): CidrValue | ParseFault {
 
 /** Estimated time to parse an address. */
 const ADDRESS_NANOS = 3_000
-/** Estimated time per character to quote a text three times. */
+/** Estimated time per character of a text that an error message quotes three times. */
 const QUOTED_CHARACTER_NANOS = 110
 
 function orCelError(read: IpValue | CidrValue | ParseFault, text: string, meter: Meter): Result {
@@ -249,7 +249,7 @@ const containingCost =
 
 function containsIp(block: Value, given: Value): Result {
   const ip = typeof given === 'string' ? readIp(given) : given
-  // The error of kube-apiserver does not describe the problem with the text.
+  // kube-apiserver reports this error even if the cause is an invalid text.
   if (!(block instanceof CidrValue && ip instanceof IpValue)) return noSuchOverload
   return contains(block.cidr, ip.ip)
 }

@@ -34,8 +34,8 @@ import {
 const T = parameter('T')
 
 /**
- * Estimates a cost of one per item, plus the cost of traversing the item if it is a string or
- * bytes.
+ * Estimates a cost of one per item. For a string or bytes, adds the cost of visiting its
+ * characters.
  */
 const traversing: Estimate = ([items]) => {
   if (items === undefined) return undefined
@@ -80,8 +80,8 @@ const onList =
 const ITEM_NANOS = 120
 
 /**
- * Whether a list is sorted. Adjacent items that cannot be compared with each other count as sorted,
- * if each type has an order.
+ * Whether a list is sorted. Two neighboring items of different types count as sorted if each of the
+ * types has an order.
  */
 function isSorted(items: ListValue): Result {
   for (let at = 0; at < items.size; at++) {
@@ -172,7 +172,10 @@ export const listsLibrary: Library = {
   ],
 }
 
-/** Whether a list contains an item. Any other value includes only itself. */
+/**
+ * The function `includes`: whether a list contains an item. If the first value is not a list, it is
+ * treated as a list with one item.
+ */
 export const includesLibrary: Library = {
   functions: [
     {
@@ -193,8 +196,8 @@ const containsAll = (one: ListValue, other: ListValue, meter: Meter): boolean =>
 }
 
 /**
- * Returns the cost of a function that can compare each item with each item of the other list,
- * `passes` times.
+ * Returns the cost of a function that compares each item of one list with each item of another
+ * list. `passes` is the number of times that it does so.
  */
 const comparingAll = (passes: number): Pick<FunctionPart, 'estimate' | 'cost'> => ({
   estimate: ([one, other]) =>

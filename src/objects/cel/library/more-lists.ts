@@ -1,4 +1,4 @@
-/** The list functions of CEL itself, in version 3, which Kubernetes has since 1.34. */
+/** The list functions of version 3 of CEL's own library. Kubernetes has had them since 1.34. */
 import { compare, isEqual } from '../compare.ts'
 import { LIST_COST, sizeOf, TEXT_FACTOR } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -30,8 +30,8 @@ const T = parameter('T')
 /** Estimated time to visit an item. */
 const ITEM_NANOS = 120
 /**
- * Maximum number of items that are compared with each other. The cost of a call with more items is
- * at least 2,000,000, which exceeds the limits of all expressions, so its result is never used.
+ * Maximum number of items that a call compares with each other. A call with more items has a cost
+ * of at least 2,000,000, which exceeds the limit of any expression. So its result is never used.
  */
 const COMPARED_MAX = 1_000
 /** Cost of a comparison of two items. */
@@ -48,7 +48,7 @@ const estimateCreating = (size: Range, factor = 1): CallEstimate => ({
 const sizeAt = (operands: readonly Operand[], at: number): Range =>
   operands[at]?.size ?? unknownSize
 
-/** Returns the value of a constant argument. A negative constant counts as 0. */
+/** Returns the value of an argument if it is a constant integer. A negative value counts as 0. */
 function constantAt(operands: readonly Operand[], at: number): bigint | undefined {
   const expr = operands[at]?.expr
   if (expr?.kind !== 'literal' || typeof expr.value !== 'bigint') return undefined
@@ -65,7 +65,10 @@ function costOfComparing(items: Value): number {
   return creating(size * size * (isText ? COMPARISON_COST + TEXT_FACTOR : COMPARISON_COST))
 }
 
-/** An implementation for a list. Before it runs, the time to visit all items is charged. */
+/**
+ * Wraps the implementation of a list function. The time to visit all items is charged before the
+ * call.
+ */
 const onList =
   (run: (items: ListValue, argument: Value, meter: Meter) => Result): FunctionPart['run'] =>
   (items, argument, _, __, meter) => {
@@ -85,9 +88,12 @@ function slice(items: ListValue, from: bigint, to: bigint, meter: Meter): Result
   return new ArrayList(chosen)
 }
 
-/** Appends the items to `flat`, and replaces lists among them by their items. */
+/**
+ * Appends items to `flat`. If an item is a list, its items are appended instead, up to this depth.
+ */
 function flatten(items: ListValue, depth: bigint, flat: Value[], meter: Meter): void {
-  // Several items can be the same list, so the result can be much longer than the cost indicates.
+  // The same list can occur several times in `items`, so the result can be much longer than the
+  // cost suggests.
   meter.work(items.size * ITEM_NANOS)
   for (const item of itemsOf(items)) {
     if (isList(item) && depth > 0n) flatten(item, depth - 1n, flat, meter)
@@ -100,7 +106,7 @@ function distinct(items: ListValue, _: Value, meter: Meter): Result {
   const found: Value[] = []
   for (const item of itemsOf(items)) {
     meter.work(found.length * ITEM_NANOS)
-    // Bounded: at most COMPARED_MAX items
+    // Bounded: the list has at most COMPARED_MAX items.
     if (!found.some((one) => isEqual(item, one, meter))) found.push(item)
   }
   return new ArrayList(found)
@@ -130,7 +136,7 @@ function sortBy(items: ListValue, keys: ListValue, meter: Meter): Result {
   )
 }
 
-/** Identifies the type of a comparable value. */
+/** Returns a value that is the same for all values of a type. */
 const kindOf = (value: Value): unknown =>
   typeof value === 'object' && value !== null ? value.constructor : typeof value
 
@@ -149,7 +155,10 @@ class IntegerRange implements ListValue {
   }
 }
 
-/** Costs of a function that sorts. `keysAt` is the index of the argument with the keys. */
+/**
+ * Returns the costs of a function that sorts. `keysAt` is the position of the argument that
+ * contains the sort keys.
+ */
 const sorting = (keysAt: number): Pick<FunctionPart, 'estimate' | 'cost'> => ({
   estimate: (operands, overload) => {
     const isText = /^list_(?:string|bytes)_/.test(overload)
@@ -247,9 +256,9 @@ const moreListsLibrary: Library = {
   macros: sortingMacros,
 }
 
-/** Maximum size of a range since 1.37. */
+/** Maximum size of the list that `lists.range` returns, since Kubernetes 1.37. */
 const RANGE_MAX = 1_000_000n
-/** The first release that checks the size of a range. */
+/** The first minor version of Kubernetes that limits the size. */
 const RANGE_CHECKED_SINCE = 37
 
 function checkRange(size: bigint): CelError | undefined {
@@ -259,7 +268,7 @@ function checkRange(size: bigint): CelError | undefined {
     : undefined
 }
 
-/** Returns the library with the errors of a release. */
+/** Returns the library with the errors of a minor version of Kubernetes. */
 export const moreListsLibraryOf = (release: number): Library =>
   release < RANGE_CHECKED_SINCE
     ? moreListsLibrary

@@ -49,10 +49,7 @@ function read(text: Value): Result {
     : new QuantityValue(quantity, !/\.|[mun]$|[eE]-/.test(text))
 }
 
-/**
- * Returns the quantity as an integer. Returns undefined if it has a fraction or does not fit into
- * an int64.
- */
+/** Returns a quantity as an integer, or undefined if it has a fraction or exceeds an int64. */
 function integerOf({ quantity: { nanos }, isWhole }: QuantityValue): bigint | undefined {
   const whole = nanos / NANO
   return isWhole && nanos % NANO === 0n && whole >= INT_MIN && whole <= INT_MAX ? whole : undefined
@@ -92,15 +89,15 @@ const calculation = (
 })
 
 /**
- * Whether kube-apiserver adds the smallest int64 to a quantity instead of subtracting it. The
- * negation of this number overflows and is the number itself. Therefore the subtraction becomes an
- * addition, unless the sum overflows.
+ * Whether kube-apiserver adds the smallest int64 to a quantity although it should subtract this
+ * number. The negation of the smallest int64 overflows and is the same number. So the number is
+ * added, unless the sum overflows.
  */
 const staysLeast = (one: QuantityValue): boolean => (integerOf(one) ?? -1n) >= 0n
 
 /**
- * Whether the result of `add` or `sub` counts as an integer, which is the case if both operands do.
- * If one operand is zero, only the other one matters.
+ * Whether a sum or difference counts as an integer. This is the case if both operands do. If one
+ * operand is zero, only the other operand counts.
  */
 function isSumWhole(one: QuantityValue, other: QuantityValue): boolean {
   if (other.quantity.nanos === 0n) return one.isWhole

@@ -22,7 +22,7 @@ const cost = ([text = null, pattern = null]: readonly Value[]): number =>
 
 type Verb = 'find' | 'findAll'
 
-/** Declares a function. A constant pattern is compiled once. */
+/** Declares a function with a pattern as an argument. A constant pattern is compiled only once. */
 function patternFunction(verb: Verb, overloads: FunctionPart['overloads']): FunctionPart {
   return {
     name: verb,

@@ -12,10 +12,7 @@ function parse(text: string): Semver | CelError {
   return 'fault' in version ? new CelError(version.fault) : version
 }
 
-/**
- * Parses a version leniently: a leading `v` and leading zeros are accepted, and numbers can be
- * missing.
- */
+/** Parses a version, and accepts a `v` at its start, leading zeros, and missing numbers. */
 function parseLenient(text: string): Semver | CelError {
   const [, first = '', second, third] =
     /^([^.]*)(?:\.([^.]*)(?:\.(.*))?)?$/s.exec(text.replace(/^v/, '')) ?? []
@@ -55,7 +52,10 @@ const parsing: Pick<FunctionPart, 'estimate' | 'cost' | 'isLong'> = {
   cost: ([text = null]) => traversal(sizeOf(text)),
 }
 
-/** Returns an implementation that parses a version and passes it to `make`. */
+/**
+ * Returns the implementation of a function that parses a version. `make` converts the parsed
+ * version, or the error, to the result.
+ */
 const fromText =
   (make: (version: Semver | CelError) => Result): FunctionPart['run'] =>
   (text, isLenient, _, __, meter) => {
@@ -82,8 +82,8 @@ const comparison = (name: string, run: (order: number) => Result, result = bool)
 })
 
 /**
- * Declares the functions. `isLenient` indicates whether a second argument can request lenient
- * parsing, which was added later.
+ * Declares the functions. If `isLenient` is true, a second argument can request lenient parsing.
+ * Kubernetes added this argument later.
  */
 const semverFunctions = (isLenient: boolean): Library => ({
   functions: [

@@ -58,7 +58,8 @@ const unitTypes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Estimates the cost of a comparison. Strings are compared up to the length of the shorter string.
+ * Estimates the cost of comparing two values. Two strings are compared up to the end of the shorter
+ * one.
  */
 const comparing: Estimate = (operands, overload) => {
   if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals'))
@@ -66,7 +67,7 @@ const comparing: Estimate = (operands, overload) => {
   const type = operands[0]?.type
   if (overload === 'equals' && type?.kind === 'opaque' && unitTypes.has(type.name))
     return { cost: fixed(1) }
-  // For URLs, kube-apiserver considers only the size of the second operand.
+  // For two URLs, kube-apiserver's estimate considers only the size of the second one.
   if (overload === 'equals' && type?.kind === 'opaque' && type.name === 'kubernetes.URL') {
     const size = sizeAt(operands, 1)
     return { cost: scaled({ min: 1n, max: size === unknownSize ? 1n : size.max }, TEXT_FACTOR) }
@@ -196,7 +197,10 @@ const arithmetic: readonly FunctionPart[] = [
 
 const never = (): Result => noSuchOverload
 
-/** Operators that plan.ts implements, because it does not always evaluate all operands. */
+/**
+ * Operators that do not always evaluate all operands. They are only declared here; plan.ts
+ * implements them.
+ */
 const logic: readonly FunctionPart[] = [
   { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool)], run: never },
   { name: '_||_', overloads: [global('logical_or', [bool, bool], bool)], run: never },
@@ -325,7 +329,8 @@ const strings: readonly FunctionPart[] = [
       return (text, _, __, ___, meter) =>
         typeof text === 'string' ? usePattern(compiled, text, matching, meter) : noSuchOverload
     },
-    // kube-apiserver defines a cost for the member function, but not for the global function.
+    // kube-apiserver defines a cost for `text.matches(pattern)`, but not for `matches(text,
+    // pattern)`.
     estimate: (operands, overload) =>
       overload === 'matches' ? undefined : { cost: patternCost(operands) },
     cost: ([text = null, pattern = null], _, overload) =>
@@ -336,8 +341,8 @@ const strings: readonly FunctionPart[] = [
 const matching = { verb: 'matches', limit: 0 } as const
 
 /**
- * Estimates the cost of matching a pattern. The text counts as one character longer, so that
- * matching a large pattern has a cost even if the text is empty.
+ * Estimates the cost of matching a regular expression. One character is added to the length of the
+ * text, so that a large regular expression has a cost even for an empty text.
  */
 export const patternCost = (operands: readonly Operand[]): Range =>
   times(
@@ -365,7 +370,7 @@ export const standardLibrary: Library = {
   macros: standardMacros,
 }
 
-/** Costs of functions since 1.37. A global `matches` costs as much as the member function. */
+/** Costs since 1.37. `matches(text, pattern)` now costs as much as `text.matches(pattern)`. */
 const laterCosts: ReadonlyMap<string, Pick<FunctionPart, 'estimate' | 'cost'>> = new Map([
   ['startsWith', { cost: ([, part = null]) => traversal(sizeOf(part)) }],
   ['endsWith', { cost: ([, part = null]) => traversal(sizeOf(part)) }],
@@ -378,10 +383,10 @@ const laterCosts: ReadonlyMap<string, Pick<FunctionPart, 'estimate' | 'cost'>> =
   ],
 ])
 
-/** The first release with the later costs. */
+/** The first minor version of Kubernetes with these costs. */
 const LATER_COSTS_SINCE = 37
 
-/** Returns the library with the costs of a release. */
+/** Returns the library with the costs of a minor version of Kubernetes. */
 export const standardLibraryOf = (release: number): Library =>
   release < LATER_COSTS_SINCE
     ? standardLibrary

@@ -49,8 +49,9 @@ const onText =
     typeof text === 'string' ? run(text) : noSuchOverload
 
 /**
- * Searches for a string. An empty string is found at the start position, even if that is outside of
- * the text. For an empty text, a search for the last index starts at -1, which is out of range.
+ * Searches for a string. If the string is empty, the result is the start position, even outside of
+ * the text. In an empty text, the default start position for the last index is -1, which is out of
+ * range.
  */
 function search(text: Value, part: Value, from: Value, isLast: boolean): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return noSuchOverload
@@ -100,10 +101,10 @@ function substring(text: Value, from: Value, to: Value): Result {
 const CHARACTER_NANOS = 1
 /** Estimated time to extract a character. */
 const POINT_NANOS = 60
-/** Estimated time to extract a piece and to insert it again. */
+/** Estimated time to extract a piece of a text and to insert it into the result. */
 const PIECE_NANOS = 150
 
-/** Maximum length of a result. The cost of a longer result would exceed any budget. */
+/** Maximum length of a result. A longer result would cost more than any expression may. */
 const RESULT_CHARACTERS_MAX = 16 * 1024 * 1024
 
 function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter): Result {
@@ -128,8 +129,8 @@ function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter
 }
 
 /**
- * Inserts `by` at the first `count` positions at which an empty string is found, which are the
- * positions before each character and the end.
+ * Replaces the empty string, which occurs before each character and at the end of a text. Inserts
+ * `by` at the first `count` of these positions.
  */
 function joinSome(points: readonly string[], by: string, count: number): string {
   const before = points.map((point, at) => (at < count ? by + point : point)).join('')
@@ -151,8 +152,8 @@ function split(text: Value, separator: Value, limit: Value, meter: Meter): Resul
 }
 
 /**
- * Splits a text. The expected time is charged before each piece is extracted, because there can be
- * a piece for each character.
+ * Splits a text. The text can have as many pieces as characters, so the time for each piece is
+ * charged before the piece is extracted.
  */
 function piecesOf(text: string, separator: string, meter: Meter): string[] {
   const pieces: string[] = []
@@ -191,8 +192,8 @@ const replacing: Estimate = (operands) => {
 }
 
 /**
- * Returns the maximum length after a replacement. An empty string is found before each character
- * and at the end.
+ * Returns the maximum length after a replacement. An empty string can be replaced before each
+ * character and at the end.
  */
 function longest(size: Range, part: Range, by: Range): bigint {
   if (part.min === 0n) return (size.max + 1n) * by.max + size.max
@@ -210,7 +211,8 @@ const splitting: Estimate = (operands) => {
   const size = sizeAt(operands, 0)
   const limit = operands[2]?.expr
   const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint'
-  // A negative limit means no limit. kube-apiserver converts it to an unsigned integer.
+  // A negative number means that there is no limit, but kube-apiserver's estimate converts it to an
+  // unsigned integer.
   const max =
     isBounded && typeof limit.value === 'bigint' ? BigInt.asUintN(64, limit.value) : size.max
   return { cost: scaled(size, 2 * TEXT_FACTOR), size: { min: 0n, max } }
@@ -226,12 +228,12 @@ const joining: Estimate = (operands) => {
 }
 
 /**
- * Matches a whole sequence of ASCII characters, so that `replace` calls its callback once for each
- * sequence instead of once for each character.
+ * Matches a sequence of ASCII characters. With a match per character, `replace` would call its
+ * callback far more often.
  */
 // oxlint-disable-next-line no-control-regex
 const ascii = /[\u0000-\u007f]+/g
-/** Estimated time per character in the worst case: every second character is ASCII. */
+/** Estimated time per character. It is the worst case, in which every second character is ASCII. */
 const ASCII_NANOS = 60
 
 const onAscii =
@@ -361,7 +363,8 @@ const formatting: readonly FunctionPart[] = [
     },
     estimate: (operands) => {
       const size = sizeAt(operands, 0)
-      // As in kube-apiserver, the addition overflows if the size is unknown.
+      // If the size is unknown, it is the largest integer, and the addition overflows, as in
+      // kube-apiserver.
       const [min, max] = [size.min + 2n, BigInt.asUintN(64, size.max * 2n + 2n)]
       return { cost: scaled(size, TEXT_FACTOR), size: { min, max } }
     },

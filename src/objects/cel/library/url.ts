@@ -82,8 +82,8 @@ const PATH_CHARACTER_NANOS = 100
 function escapedPath({ path }: Url, meter: Meter): string {
   meter.work(path.length * PATH_CHARACTER_NANOS)
   if (/^[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path
-  // Represent each byte of the UTF-8 text by one character, so that a decoded escape sequence is
-  // also one character.
+  // The UTF-8 bytes of the path, one character per byte. A decoded escape sequence is then also one
+  // character.
   const bytes = Buffer.from(path).toString('latin1')
   const plain = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

@@ -25,8 +25,8 @@ test('an encoded value decodes to the same value', () => {
 })
 
 /**
- * Returns the value as it is after encoding and decoding. JSON has no negative zero, and UTF-8
- * cannot represent lone surrogates.
+ * Returns a value as it is expected after encoding and decoding: -0 becomes 0, and lone surrogates
+ * are replaced.
  */
 const plain = (value: Json): Json =>
   JSON.parse(JSON.stringify(value).replace(/\\ud[89a-f][0-9a-f]{2}/g, '\ufffd'))

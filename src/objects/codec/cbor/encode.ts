@@ -29,7 +29,7 @@ const TAG_BASE64 = 0xd6
 export const encodeCbor = (value: Json, schema?: Schema): Buffer =>
   Buffer.concat([cborPrefix, encodeItem(value, schema)])
 
-/** Like `encodeCbor`, but for a part of a document, without the tag. */
+/** Encodes a value that is only a part of a document, so it does not begin with the tag. */
 export function encodeItem(value: Json, schema?: Schema): Buffer {
   const steps = encodeInSteps(value, schema)
   for (;;) {
@@ -38,14 +38,14 @@ export function encodeItem(value: Json, schema?: Schema): Buffer {
   }
 }
 
-/** Like `encodeItem`, but yields while encoding a large value. */
+/** Does the same as `encodeItem`, but yields from time to time, for large values. */
 export function* encodeInSteps(value: Json, schema?: Schema): Steps<Buffer> {
   const writer = new Writer()
   yield* writer.value(value, schema)
   return writer.bytes
 }
 
-/** Returns the header of an array. Its items follow in the output. */
+/** Returns the header of an array. The encoded items must follow it. */
 export function arrayHead(items: number): Buffer {
   const writer = new Writer()
   writer.head(ARRAY, items)
@@ -53,8 +53,8 @@ export function arrayHead(items: number): Buffer {
 }
 
 /**
- * Returns the beginning of a document with these fields and one additional field, `last`. The value
- * of `last` must follow.
+ * Returns a document without its end: all of `fields`, and the key `last`. The encoded value of
+ * this key must follow.
  */
 export function openMap(fields: Fields, last: string): Buffer {
   const writer = new Writer()
@@ -190,7 +190,7 @@ function fieldSchema(schema: Schema | undefined, key: string): Schema | undefine
 }
 
 const HALF_MAX = 65_504
-/** The smallest normal number. HALF_STEP is the distance between adjacent subnormal numbers. */
+/** The smallest normal half-precision number. Smaller numbers are multiples of HALF_STEP. */
 const HALF_NORMAL_MIN = 2 ** -14
 const HALF_STEP = 2 ** -24
 

@@ -1,4 +1,4 @@
-/** Converts times with the CBOR tags 0 and 1 to Go's format RFC3339Nano. */
+/** Converts times that have the CBOR tags 0 or 1 to RFC 3339, as Go prints them. */
 
 const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 

@@ -1,8 +1,8 @@
 /**
- * Converts CBOR (RFC 8949) to JSON text, so that code for JSON can process it. Strings can be byte
- * strings. Bytes are byte strings with a tag that converts them to base64. Floats keep a decimal
- * point, to distinguish them from integers. Input that Kubernetes does not accept is rejected with
- * the error messages of its Go library.
+ * Converts CBOR (RFC 8949) to JSON text, so that code for JSON can process it. A byte string is a
+ * JSON string, unless a tag converts it to base64. Floats keep a decimal point, so that they differ
+ * from integers. Input that Kubernetes does not accept is rejected with the error messages of its
+ * Go library.
  */
 import { isUtf8 } from 'node:buffer'
 import { printString } from '../json.ts'
@@ -122,7 +122,7 @@ class Reader {
     return size === 8 ? this.#bytes.readBigUInt64BE(start) : this.#bytes.readUIntBE(start, size)
   }
 
-  /** Skips `length` bytes. Returns the position at which they begin. */
+  /** Advances by `length` bytes. Returns the position before them. */
   #pass(length: number): number {
     const start = this.at
     if (length > this.#bytes.length - start) throw truncated()
@@ -216,7 +216,7 @@ class Reader {
     return `{${json}}`
   }
 
-  /** Reads a key and returns it as a JSON string. */
+  /** Reads the key of a map, and returns it as JSON. */
   #key(): string {
     const head = this.#head()
     if (head.type === BYTES || head.type === TEXT) return printString(this.#text(head))
@@ -245,7 +245,7 @@ class Reader {
         )
       }
       default:
-        // Other tags are ignored.
+        // A tag without a meaning here. Only its value counts.
         return this.value(depth)
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Decodes protobuf to an object with a known schema. The result is the same as that of the JSON
- * decoder. Zero values and empty messages are omitted if they cannot be distinguished from absent
- * values. Times and quantities are strings. Unknown fields are skipped, as in Go.
+ * Decodes protobuf to an object with a known schema. The result is the same as that of decoding
+ * JSON. A zero value or an empty message is left out if it means the same as an absent value. Times
+ * and quantities are strings. Unknown fields are skipped, as in Go.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { isFields, type Json } from '../../../api/object.ts'
@@ -76,7 +76,7 @@ function fieldDecoders(struct: Struct): readonly (FieldDecoder | undefined)[] {
   const known = decoders.get(struct)
   if (known !== undefined) return known
   const made: (FieldDecoder | undefined)[] = []
-  // Add the type to the cache before its fields are compiled, because a type can contain itself.
+  // Cache the type before its fields are compiled, because they can contain the type again.
   decoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   for (const field of struct.fields) {
@@ -113,8 +113,8 @@ function fieldDecoder(field: Field, owner: Struct): FieldDecoder {
 }
 
 /**
- * Whether a value is omitted if possible. An empty port name is not equivalent to an absent port
- * name.
+ * Whether a value is left out if it is optional. An empty port name is kept, because it differs
+ * from an absent one.
  */
 const isZero = (value: Json, schema: Schema): boolean =>
   (value === '' && schema.type !== 'intOrString') ||
@@ -129,7 +129,7 @@ function itemInto(name: string, decode: Decode, of: Schema): FieldDecoder['into'
     const item = decode(reader, undefined)
     reader.takeItem(item, of)
     const items = target[name]
-    // The list was created by this decoder, so it can be modified.
+    // Only this decoder uses the list, so it may be changed.
     if (isGrowing(items)) items.push(item)
     else target[name] = [item]
   }
@@ -151,8 +151,8 @@ function mapInto(name: string, of: Schema, owner: Struct): FieldDecoder['into'] 
       })
       const existing = target[name]
       const entries = existing instanceof JsonMap ? existing : new JsonMap()
-      // This must be the last step, so that an entry counts once even if reading its value is
-      // interrupted.
+      // Reading the value can be interrupted and repeated. Count the entry only now, so that it is
+      // counted once.
       reader.takeEntry()
       entries[key] = value ?? zeroOf(of)
       target[name] = entries
@@ -191,7 +191,7 @@ function valueDecoder(
     case 'any':
       return { wireType: BYTES, decode: openDecoder(schema.goName, owner, decodeMessage) }
     case 'struct': {
-      // A message that occurs twice is merged with its first occurrence.
+      // If a message occurs twice, both are merged.
       const decode: Decode = (reader, existing) =>
         reader.message(() => decodeMessage(reader, schema, isTarget(existing) ? existing : {}))
       return { wireType: BYTES, decode }

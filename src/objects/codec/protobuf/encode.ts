@@ -1,9 +1,9 @@
 /**
- * Encodes values as protobuf according to their schema, with exactly the same bytes as Go's
- * generated code. Fields are in the order of their field numbers, and map keys are sorted. Fields
- * that are not pointers are always written, even if they are zero. A schema is compiled to
- * functions once, and encoding only calls them. Encoding proceeds from the last field to the first,
- * for the reason given in lib/bytes/protobuf-writer.ts.
+ * Encodes values as protobuf according to their schema. The bytes are exactly those of Go's
+ * generated code: fields are in the order of their numbers, map keys are sorted, and a field that
+ * is not a pointer is written even if it is zero. A schema is compiled to functions once, and
+ * encoding only calls them. They write the last field first, as lib/bytes/protobuf-writer.ts
+ * explains.
  */
 import { type Fields, fieldsOf, isFields } from '../../../api/object.ts'
 import { isDivided, once, repeat } from '../../../lib/scheduling/parts.ts'
@@ -22,7 +22,7 @@ import {
 } from './small-messages.ts'
 import { BYTES, FIXED64, VARINT, type ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
-/** Encodes one field including its tag. `fields` are all fields of the object. */
+/** Encodes one field with its tag. `fields` are the fields of the object that contains it. */
 type EncodeField = (fields: Fields, writer: ProtobufWriter) => void
 
 /** Encoders, cached by schema. They depend only on the schema. */
@@ -37,7 +37,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
   const known = encoders.get(struct)
   if (known !== undefined) return known
   const made: EncodeField[] = []
-  // Add the type to the cache before its fields are compiled, because a type can contain itself.
+  // Cache the type before its fields are compiled, because they can contain the type again.
   encoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   const own = struct.fields
@@ -47,7 +47,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
     .filter(({ number }) => number > 0)
     .map(({ number, struct: inner }) => ({ number, encode: embeddedEncoder(number, inner) }))
   const sorted = [...own, ...embedded].toSorted((a, b) => b.number - a.number)
-  // Bounded: a type has a fixed number of fields, so they can be passed as arguments
+  // Bounded: a type has a fixed number of fields
   made.push(...sorted.map(({ encode }) => encode))
   return made
 }
@@ -108,8 +108,8 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
 }
 
 /**
- * Writes items in parts and in reverse order. After an interruption, the writer continues at the
- * end of the last complete item.
+ * Writes items in reverse order. In work that is divided into parts, an interrupted item is removed
+ * from the output and written again.
  */
 function encodeInParts<T>(
   items: readonly T[],
@@ -133,7 +133,7 @@ function encodeInParts<T>(
 }
 
 /**
- * Returns the encoder of a value including its tag. Null is encoded as the zero value of the type.
+ * Returns an encoder that writes a tag and a value. For null, it writes the zero value of the type.
  */
 function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
   const { wireType, encode } = valueEncoder(schema, owner)
@@ -152,8 +152,8 @@ function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
 }
 
 /**
- * Whether `taggedEncoder` must write the length. The encoders of strings and bytes write their own
- * length.
+ * Whether `taggedEncoder` must write the length of the value. For strings and bytes, their own
+ * encoders do this.
  */
 const isMessage = ({ type }: Schema): boolean => type !== 'string' && type !== 'bytes'
 

@@ -8,8 +8,8 @@ import { encodeEvent, encodeItem, encodeObject, eventWrapper, wrapItem } from '.
 test('an event that wraps an encoded message equals an event that encodes the object, for messages of all lengths', () => {
   const typeMeta = { kind: 'Pod', apiVersion: 'v1' }
   const wrap = eventWrapper(typeMeta)
-  // A length takes one byte up to 127, and two bytes up to 16,383. Messages are nested, so several
-  // lengths are affected.
+  // At these sizes, the number of bytes of a length changes: one byte up to 127, and two bytes up
+  // to 16,383. Several lengths change at once, because messages are nested.
   const lengths = [
     ...Array(160).keys(),
     ...Array.from({ length: 60 }, (_, at) => 16_340 + at),

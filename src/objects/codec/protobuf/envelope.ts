@@ -1,7 +1,7 @@
 /**
- * The envelope around a protobuf object (runtime.Unknown). It consists of four magic bytes, and a
- * message that contains the kind, the apiVersion and the object's own message. The object's own
- * message contains neither kind nor apiVersion.
+ * The envelope around a protobuf object (runtime.Unknown). It begins with four magic bytes. After
+ * them comes a message with the kind, the apiVersion, and the message of the object. The message of
+ * the object contains neither kind nor apiVersion.
  */
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
 import { once } from '../../../lib/scheduling/parts.ts'
@@ -20,7 +20,7 @@ export const isProtobuf = (bytes: Buffer): boolean =>
 export type Envelope = {
   readonly apiVersion: string
   readonly kind: string
-  /** The object's own message, as a view of the input. */
+  /** The message of the object itself. It is a view of the input. */
   readonly raw: Buffer
 }
 
@@ -33,7 +33,7 @@ export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer 
   return writer.take()
 }
 
-/** Encodes only the object's own message, as needed for list items. */
+/** Encodes the message of the object itself, without an envelope, as list items need it. */
 export function encodeItem(object: Fields, struct: Struct): Buffer {
   const writer = once('protobuf writer of an item', () => new ProtobufWriter())
   writer.rewind(0)
@@ -48,7 +48,7 @@ export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
   return writer.take()
 }
 
-/** Maximum size of the envelope around a message. */
+/** The envelope adds at most this number of bytes to a message. */
 const AROUND_BYTES = 256
 
 function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () => void): void {
@@ -72,7 +72,9 @@ function writeTypeMeta(writer: ProtobufWriter, { apiVersion, kind }: TypeMeta): 
   writer.raw(protobufPrefix)
 }
 
-/** The bytes before and after the items of a list. Each item is preceded by `itemHead`. */
+/**
+ * The bytes before and after the items of a list. `itemHead` returns the bytes before each item.
+ */
 export type ListEnvelope = { readonly head: Buffer; readonly tail: Buffer }
 
 /**
@@ -95,8 +97,8 @@ export function listEnvelope(
 export const itemHeadBytes = (itemBytes: number): number => 1 + varintBytes(itemBytes)
 
 /**
- * Returns the tag and the length of an item. It does not use a ProtobufWriter, because lists have
- * many items.
+ * Returns the tag and the length of an item, which precede it. A ProtobufWriter would be slower,
+ * and lists have many items.
  */
 export function itemHead(itemBytes: number): Buffer {
   const head = Buffer.allocUnsafe(itemHeadBytes(itemBytes))
@@ -119,8 +121,8 @@ export function encodeEvent(type: string, object: Buffer): Buffer {
 }
 
 /**
- * Like `encodeEvent`, but for a message that has no envelope yet. Because a watch has many events,
- * each event is written once, from front to back, to memory returned by `allocate`.
+ * Encodes a watch event whose message has no envelope yet. Watches have many events, so the bytes
+ * are written only once, from front to back. `allocate` returns the memory for them.
  */
 export type WrapEvent = (type: string, item: Buffer, allocate?: (bytes: number) => Buffer) => Buffer
 

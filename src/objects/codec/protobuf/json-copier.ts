@@ -1,6 +1,6 @@
 /**
- * Reads JSON without whitespace, and writes it as protobuf, value by value and from front to back.
- * transcode.ts calls it and determines the type of each value.
+ * Reads JSON without whitespace, and writes the same value as protobuf, from front to back. The
+ * methods are called by transcode.ts, which determines the type of each value.
  */
 import {
   BACKSLASH,
@@ -25,8 +25,8 @@ const LETTER_T = 0x54
 const LETTER_Z = 0x5a
 
 /**
- * Size of the output buffer in addition to the length of the JSON. The message can be longer than
- * the JSON, because it contains zero values that the JSON omits.
+ * This number of bytes is added when the size of the output buffer is chosen. A message can be
+ * longer than the JSON, because it contains zero values that the JSON omits.
  */
 const SPARE_BYTES = 4 << 10
 /** Maximum size of a buffer that is reused for the next message. */
@@ -39,7 +39,10 @@ const NANO_DIGITS = 9
 const DAY_SECONDS = 86_400
 const EPOCH_YEAR = 1970
 
-/** Error for JSON in an unexpected form. The caller must instead decode and encode the object. */
+/**
+ * Thrown if the JSON has an unexpected form. The caller must then decode the object and encode it
+ * again.
+ */
 export class UnexpectedJson extends Error {
   override readonly name = 'UnexpectedJson'
 }
@@ -49,14 +52,14 @@ export class JsonCopier {
   #at = 0
   #out = Buffer.alloc(0)
   /**
-   * Number of written bytes. It can exceed the size of the buffer. In this case, the excess bytes
-   * are lost, and `run` starts again with a larger buffer.
+   * Number of bytes written. If it exceeds the size of the buffer, the bytes beyond its end are
+   * lost. `run` then starts again with a larger buffer.
    */
   #used = 0
 
   /**
-   * Returns the output of `copy` for the JSON that begins at `start`. Throws an `UnexpectedJson` if
-   * the JSON does not have the form that `copy` expects.
+   * Calls `copy` to convert the JSON that begins at `start`, and returns the protobuf. Throws an
+   * `UnexpectedJson` if the JSON has a form that `copy` does not expect.
    */
   run(json: Buffer, start: number, copy: () => void): Buffer {
     this.#json = json
@@ -157,8 +160,8 @@ export class JsonCopier {
   }
 
   /**
-   * Throws an error if the next value is null. In lists and maps, null can represent another value,
-   * so the decoder must handle it.
+   * Throws an error if the next value is null. Only the decoder knows what null means in a list or
+   * map.
    */
   #isValue(): true {
     if (this.#json[this.#at] === SMALL_N) throw new UnexpectedJson()
@@ -178,8 +181,8 @@ export class JsonCopier {
   }
 
   /**
-   * Begins a message. One byte is reserved for its length, which is usually enough. Returns the
-   * position at which the message begins.
+   * Begins a message. Reserves one byte for its length, which is enough for most messages. Returns
+   * the position at which the contents of the message begin.
    */
   openMessage(tag: Buffer): number {
     this.bytes(tag)
@@ -205,12 +208,12 @@ export class JsonCopier {
   }
 
   /**
-   * Reorders the last written bytes: the parts that begin at the positions in `places`. Used to
-   * change fields from the order of JSON to that of protobuf.
+   * Changes the order of the parts that were written last, from that of JSON to that of protobuf.
+   * `places` contains the start of each part.
    */
   reorder(places: readonly number[], order: readonly number[]): void {
     const [begin = 0] = places
-    // The buffer was too small, so `run` starts again.
+    // Do nothing if the buffer was too small, because `run` starts again.
     if (this.#used > this.#out.length) return
     const written = Buffer.from(this.#out.subarray(begin, this.#used))
     let at = begin
@@ -414,7 +417,7 @@ const nothing = Buffer.alloc(0)
 /** Returns the number of days from 1970-01-01 to a date. */
 function daysBefore(year: number, month: number, day: number): number {
   if (year < EPOCH_YEAR) throw new UnexpectedJson()
-  // If years are considered to begin in March, the leap day is the last day of a year.
+  // The year begins in March here, so that the leap day is its last day.
   const from = month > 2 ? year : year - 1
   const monthsFromMarch = (month + 9) % 12
   const leapDays = Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400)

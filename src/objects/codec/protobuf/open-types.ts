@@ -1,8 +1,7 @@
 /**
- * Encodes and decodes types in CRD schemas that have several JSON representations, but a single
- * protobuf message. These types are any JSON, a schema or a list of schemas, a schema or a boolean,
- * and a schema or a list of strings. A schema nested in such a value has the type of the struct
- * that contains the field.
+ * Encodes and decodes types of CRD schemas that have several forms in JSON, but only one message in
+ * protobuf: any JSON, a schema or a list of schemas, a schema or a boolean, and a schema or a list
+ * of strings. A schema inside such a value has the type of the struct that contains the field.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
 import type { Struct } from '../../schema/schema.ts'

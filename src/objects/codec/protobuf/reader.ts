@@ -6,7 +6,7 @@ import type { Json } from '../../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { BYTES, FIXED32, FIXED64, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
-/** Reads the value after a tag. `existing` is the value of an earlier occurrence of the field. */
+/** Reads a value after its tag. If the field occurred before, `existing` is its earlier value. */
 export type Decode = (reader: ProtobufReader, existing: Json | undefined) => Json
 
 /** Error for bytes that are not a valid message of the expected type. */
@@ -21,7 +21,7 @@ export class NotFiniteError extends ProtobufError {
   }
 }
 
-/** Error for more map entries than are permitted in a request. */
+/** Thrown if a message contains more map entries than a request may have. */
 export class TooManyEntriesError extends Error {
   override readonly name = 'TooManyEntriesError'
 }
@@ -31,13 +31,13 @@ export type ReadLimits = {
   /** Maximum total number of entries of all maps. */
   readonly entriesMax: number
   /**
-   * Called for each list item. Adds the minimum size of the item in the database to a total, and
-   * throws an error if the total is too large.
+   * Called for each list item. Throws an error if the items read so far would be too large in the
+   * database, even in their smallest form.
    */
   readonly takeItem: (item: Json, of: Schema) => void
   /**
-   * Called when no more fields may be read. Reserves memory for more fields, and returns how many.
-   * Throws an error if the memory budget is exhausted.
+   * Called when all fields were read for which memory is reserved. Reserves memory for more fields,
+   * and returns their number. Throws an error if the memory budget is exhausted.
    */
   readonly holdFields: () => number
 }
@@ -52,7 +52,8 @@ const DEPTH_MAX = 500
 const INT64_MAX = 2 ** 63
 const VARINT_BYTES_MAX = 10
 /**
- * Shift below which all bits fit into 32 bits, so that JavaScript's bitwise operators can be used.
+ * Shifts up to this number of bits have a result of at most 32 bits, so that bitwise operators
+ * work.
  */
 const SMALL_SHIFT = 28
 const START_GROUP = 3
@@ -80,7 +81,10 @@ export class ProtobufReader {
     this.end = end
   }
 
-  /** Returns to the beginning. Called before the whole buffer is read again in parts. */
+  /**
+   * Returns to the beginning of the buffer. In work that is divided into parts, each part begins
+   * with this.
+   */
   rewind(): void {
     this.at = 0
     this.end = this.buffer.length
@@ -208,8 +212,8 @@ export class ProtobufReader {
   }
 
   /**
-   * Reads all fields of the current message. `read` reads the fields whose tags it knows, and
-   * returns whether it knows the tag. Unknown fields are skipped.
+   * Reads all fields of the current message. `read` reads a field if it knows the tag, and returns
+   * whether it does. Unknown fields are skipped.
    */
   fields(read: (tag: number) => boolean): void {
     while (this.at < this.end) {

@@ -1,5 +1,5 @@
 /**
- * Encodes and decodes values that are a string or number in JSON, and bytes or a small message in
+ * Encodes and decodes values that are a string or a number in JSON, but bytes or a small message in
  * protobuf.
  */
 import { JsonScanner, JsonSyntaxError } from '../../../api/json-scanner.ts'
@@ -30,10 +30,7 @@ const MICRO_DIGITS = 6
 const MICROS_PER_SECOND = 1_000_000
 const NANOS_PER_MICRO = 1000
 
-/**
- * Writes seconds and nanoseconds. For Go's zero time, nothing is written, so that the message is
- * empty.
- */
+/** Writes a time as seconds and nanoseconds. Go's zero time is an empty message. */
 export const writeTime: Encode = (value, writer) => {
   if (typeof value !== 'string' || value === zeroTime) return
   writer.varint(nanosOf(value))
@@ -44,7 +41,9 @@ export const writeTime: Encode = (value, writer) => {
 
 /** Length of `2006-01-02T15:04:05`, with which every time begins. */
 const SECONDS_CHARACTERS = 19
-/** First year that Date.UTC does not change. It interprets the years 0 to 99 as 1900 to 1999. */
+/**
+ * The first year for which Date.UTC can be used. It interprets the years 0 to 99 as 1900 to 1999.
+ */
 const YEAR_MIN_UTC = 100
 
 /**
@@ -177,8 +176,8 @@ export const writeRaw: Encode = (value, writer) => {
 }
 
 /**
- * Reads JSON that is stored as text. The text must be valid, because it is inserted into JSON
- * unchanged. Null represents an absent value.
+ * Reads JSON that is stored as text. It must be valid, because it becomes part of other JSON
+ * without changes. Null represents an absent value.
  */
 export function readRaw(reader: ProtobufReader): Json {
   const text = readText(reader)

@@ -1,8 +1,8 @@
 /**
- * Transcodes JSON to protobuf by their common schema. This is much faster than decoding and
- * encoding, because no object is created. It accepts only JSON in the form that print.ts writes:
- * without whitespace, with fields in declared order, and without unknown fields. The output is
- * exactly that of encode.ts. Any other JSON must be decoded and encoded.
+ * Converts JSON directly to protobuf. This is much faster than decoding and encoding, because no
+ * object is created. It accepts only JSON that has the form of print.ts: without whitespace, with
+ * fields in the order of their declaration, and without unknown fields. The bytes are exactly those
+ * of encode.ts. Any other JSON must be decoded and encoded.
  */
 import type { Fields } from '../../../api/object.ts'
 import { zeroTime } from '../../../api/time.ts'
@@ -16,12 +16,14 @@ import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/bytes/proto
 const DEPTH_MAX = 100
 
 /**
- * A compiled struct, with its fields in the order of JSON. An embedded struct is one of the fields,
- * but has no key.
+ * A compiled struct, with its fields in the order of JSON. They include embedded structs, which
+ * have no key.
  */
 type Plan = {
   readonly fields: FieldPlan[]
-  /** Indexes of the fields in the order of protobuf. Undefined if both orders are the same. */
+  /**
+   * The indexes of the fields, in the order of protobuf. Undefined if it is also the order of JSON.
+   */
   order: readonly number[] | undefined
 }
 
@@ -29,19 +31,20 @@ type FieldPlan = {
   /** The key as it is printed, such as `"name":`. Undefined for an embedded struct. */
   readonly key: Buffer | undefined
   readonly number: number
-  /** Bytes that are written for an absent field. `ofNull` contains the bytes for null. */
+  /** The bytes for an absent field. `ofNull` are the bytes for null. */
   readonly zero: Buffer
   readonly ofNull: Buffer
   readonly isRepeated: boolean
-  /** Whether an empty string is equivalent to an absent value. */
+  /** Whether an empty string means the same as an absent value. */
   readonly isNoneWhenEmpty: boolean
   readonly value: ValuePlan
 }
 
 type ValuePlan = {
   /**
-   * The type of the value. `unread` means that protobuf has no such field, and `unknown` means that
-   * the object must be decoded. `inline` is an embedded struct, which has no braces in JSON.
+   * The type of the value. `unread` is a field that protobuf does not have. `unknown` means that
+   * the whole object must be decoded. `inline` is an embedded struct, whose fields have no braces
+   * around them in JSON.
    */
   readonly type: Exclude<Schema['type'], 'any' | 'list'> | 'unread' | 'unknown' | 'inline'
   readonly tag: Buffer
@@ -183,7 +186,7 @@ export class Transcoder {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: Plan = { fields: [], order: undefined }
-    // Add the type to the cache before its fields are compiled, because a type can contain itself.
+    // Cache the type before its fields are compiled, because they can contain the type again.
     this.#plans.set(struct, made)
     made.fields.push(...this.#fieldsOf(struct))
     const order = [...made.fields.keys()].toSorted(
@@ -229,7 +232,7 @@ export class Transcoder {
     const { number, schema, isPointer } = field
     if (number === 0) return this.#unread(field)
     const zero = this.#encoded(field, owner, {})
-    // Null for a time that is a pointer in Go represents Go's zero time.
+    // A time that is a pointer in Go can be null, which stands for Go's zero time.
     const isTime = isPointer && (schema.type === 'time' || schema.type === 'microTime')
     const isRepeated = schema.type === 'list' && schema.isWrapped !== true
     return {

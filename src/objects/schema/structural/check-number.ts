@@ -1,6 +1,6 @@
 /**
- * Validates the schema keywords for numbers. kube-apiserver compares integers as integers, after
- * truncating the limits to integers.
+ * Validates the schema keywords for numbers. As in kube-apiserver, if the value is an integer, the
+ * fraction of each limit is ignored.
  */
 import { invalidShown } from '../../../api/field-fault.ts'
 import { goFloat } from '../../../api/go-value.ts'
@@ -68,14 +68,12 @@ function isMultiple(value: number | bigint, factor: number): boolean {
   return isNearlyWhole(factor < 1 ? (1 / factor) * number : number / factor)
 }
 
-/**
- * Maximum relative difference between a float and an integer for the float to count as an integer.
- */
+/** Maximum relative difference to an integer at which a float still counts as this integer. */
 const TOLERANCE = 1e-9
 
 /**
- * Whether a float counts as an integer. As in kube-apiserver, only a positive float can differ from
- * the integer, and it can only be slightly larger.
+ * Whether a float counts as an integer. As in kube-apiserver, only positive floats may differ from
+ * the integer, and only by being slightly larger.
  */
 export function isNearlyWhole(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false

@@ -1,6 +1,6 @@
 /**
- * Validates the schema keywords for strings. If both the length and the pattern fail, only the
- * first failure is reported. The format is validated independently.
+ * Validates the schema keywords for strings. If a string violates several of them, only the first
+ * error is reported. The format is an exception: it is always validated.
  */
 import { isLongPattern } from '../../cel/regex.ts'
 import { longFault, typeFault, valueFault } from './faults.ts'
@@ -27,7 +27,7 @@ function checkText(
   else if (minLength !== undefined && !isLonger(value, minLength - 1)) {
     faults.push(valueFault(place, value, `should be at least ${minLength} chars long`))
   } else if (pattern !== undefined && !place.patterns.matches(value, pattern)) {
-    // An invalid pattern is instead reported as an error in the schema.
+    // Do not report an invalid pattern here. It is reported as an error of the schema.
     if (isOfDefault === true && !isLongPattern(pattern) && compilePattern(pattern) === undefined)
       return
     faults.push(valueFault(place, value, `should match '${pattern}'`))
@@ -35,8 +35,8 @@ function checkText(
 }
 
 /**
- * Whether a string has more than `length` code points. They are counted only if the number of code
- * units is not conclusive.
+ * Whether a string has more than `length` code points. They are counted only if the length in
+ * UTF-16 code units does not decide this.
  */
 function isLonger(text: string, length: number): boolean {
   if (text.length <= length) return false

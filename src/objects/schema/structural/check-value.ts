@@ -11,7 +11,10 @@ import type { ValidationContext } from './validation-context.ts'
 import type { Checks, Structural } from './structural.ts'
 import { typeOfValue } from './value.ts'
 
-/** Validates the type. Returns the number of successful checks, 1 or 0. */
+/**
+ * Validates the type. Returns 1 if it is valid, and 0 otherwise, because callers count successful
+ * checks.
+ */
 export function checkType(
   value: Json,
   { types, isNullable, checks }: Structural,
@@ -28,9 +31,8 @@ export function checkType(
     if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
   if (typeof value === 'number' && types.includes('integer') && isNearlyWhole(value)) return 1
   if (format !== undefined && value !== null) {
-    // If the schema has a format, kube-apiserver does not check the type of strings and lists,
-    // unless the schema permits numbers. For all other values, it compares the name of the Go type
-    // with the format.
+    // For a schema with a format, kube-apiserver accepts any string or list here, unless the schema
+    // permits numbers. For all other values, it compares the name of their Go type with the format.
     const isText = type === 'string' || type === 'array'
     const found = goFormats.get(type) ?? ''
     if (!isText && found !== format) {
@@ -48,7 +50,7 @@ const goFormats: ReadonlyMap<string, string> = new Map([
   ['number', 'float64'],
 ])
 
-/** Validates the keywords that apply to a value as a whole. */
+/** Validates the keywords that concern the whole value and not its parts. */
 export function checkWhole(value: Json, { checks }: Structural, place: ValidationContext): void {
   if (checks === undefined) return
   if (checks.enum?.has(value) === false)

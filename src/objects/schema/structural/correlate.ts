@@ -1,6 +1,6 @@
 /**
- * Matches the items of a list with the items before an update. This is possible only for lists with
- * keys. Because lists can be long, all work runs in time slices.
+ * Finds the old value of each list item during an update. Only items of lists with keys can be
+ * matched. Lists can be long, so all work runs in time slices.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -9,8 +9,8 @@ import type { Structural } from './structural.ts'
 import { isSameInTurns, keyOfValue, LOOK_VALUES } from './value.ts'
 
 /**
- * Returns the old value of each item, or undefined for a new item. Returns undefined if the items
- * of the list cannot be matched.
+ * Returns, for each item, its value before the update. It is undefined for a new item. Returns
+ * undefined if the items of this list cannot be matched.
  */
 export function* correlatedItems(
   items: readonly Json[],
@@ -34,9 +34,9 @@ export function* correlatedItems(
 }
 
 /**
- * Whether a value is unchanged according to the schema. Items with keys can be in a different
- * order. A field that is not in the schema counts as changed; most objects have such fields in
- * their metadata.
+ * Whether a value is unchanged according to its schema. If the items of a list have keys, their
+ * order may differ. A field that the schema does not declare counts as changed. The metadata of
+ * most objects has such fields.
  */
 export function* isUnchanged(
   value: Json,
@@ -78,8 +78,8 @@ function* areItemsUnchanged(
 }
 
 /**
- * Returns the key of an item. Returns undefined if the item cannot be matched, because a key is
- * absent or is not a scalar.
+ * Returns a key that identifies an item. Returns undefined if one of its keys is absent or is not a
+ * scalar. Such an item cannot be matched.
  */
 const wholeKey = (item: Json, keys: readonly string[]): string | undefined =>
   isFields(item) && keys.every((key) => Object.hasOwn(item, key) && isScalar(item[key]))

@@ -1,10 +1,10 @@
 /**
- * Sets the defaults of a structural schema. If a field is not nullable, null is equivalent to an
- * absent value: it is replaced by the default, or removed if there is no default. A value that
- * needs no change is returned as it is.
+ * Sets the defaults of a structural schema. In a field that is not nullable, null means the same as
+ * an absent value: it is replaced by the default, or removed if there is none. A value that needs
+ * no change is returned as it is.
  *
- * A default can be set in thousands of items. When the total size of the defaults exceeds the size
- * that can be stored, no further defaults are set.
+ * A list can have thousands of items that get the same default. When the total size of the defaults
+ * is too large to be stored, no more defaults are set.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
@@ -18,7 +18,7 @@ import { changedFields, changedItems } from './value.ts'
  */
 const CHARACTERS_MAX = 32 << 20
 
-/** Whether nulls in fields without a default are removed or kept. */
+/** Whether null is removed from a field that is not nullable and has no default. */
 export type Nulls = 'removed' | 'kept'
 
 type Walk = { readonly nulls: Nulls; readonly room: { characters: number } }
@@ -65,8 +65,8 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
 }
 
 /**
- * Keeps nulls inside a default. kube-apiserver removes nulls before it sets defaults. Nulls in a
- * default are therefore stored, and removed when the object is read.
+ * Keeps nulls that are part of a default. kube-apiserver removes nulls before it sets defaults, so
+ * such nulls are stored. They are removed when the object is read.
  */
 const inDefault = (walk: Walk): Walk => (walk.nulls === 'kept' ? walk : { ...walk, nulls: 'kept' })
 

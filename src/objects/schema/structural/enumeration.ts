@@ -1,6 +1,6 @@
 /**
- * The values of an enum, indexed by a set. There can be tens of thousands of values, and as many
- * lookups.
+ * The values of an enum, in a set. An enum can have tens of thousands of values, and an object can
+ * contain as many values to look up.
  */
 import { isFields, type Json } from '../../../api/object.ts'
 
@@ -31,8 +31,9 @@ export class Enumeration {
 }
 
 /**
- * Returns a scalar unchanged. Any other value is converted to a text that no scalar equals, because
- * it begins with a control character.
+ * Returns the representation of a value in the set. A scalar represents itself. Any other value is
+ * represented by a text. The text begins with a control character, so that it is not equal to any
+ * string.
  */
 const markOf = (value: Json): Json =>
   typeof value === 'object' && value !== null ? `\u0000${textOf(value)}` : value

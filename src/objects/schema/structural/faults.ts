@@ -1,6 +1,6 @@
 /**
- * Creates validation errors in the form in which kube-apiserver reports them. Their messages
- * contain the path relative to the validated value.
+ * Creates validation errors with kube-apiserver's messages, in which paths begin at the validated
+ * value.
  */
 import { invalidShown, notSupportedShown, tooLong, tooMany } from '../../../api/field-fault.ts'
 import { goShown } from '../../../api/go-value.ts'
@@ -65,8 +65,8 @@ export function manyFault(place: ValidationContext, count: number, countMax: num
 }
 
 /**
- * Returns an error for allOf, anyOf, oneOf or not. As in kube-apiserver, the path of the value is
- * only in the message; the error itself has no such path.
+ * Returns an error for allOf, anyOf, oneOf or not. As in kube-apiserver, its message contains the
+ * path of the value, but the field of the error is empty.
  */
 export function junctorFault(place: ValidationContext, why: string): Fault {
   return () =>

@@ -1,4 +1,4 @@
-/** Finds duplicates in lists: repeated items of sets, and repeated keys in lists of type map. */
+/** Finds duplicates in lists: equal items in sets, and equal keys in lists of type map. */
 import {
   duplicateShown,
   FAULTS_MAX,
@@ -13,8 +13,8 @@ import type { Structural } from './structural.ts'
 import { keyInTurns } from './value.ts'
 
 /**
- * Returns the errors about duplicates in a value. On an update, returns no errors if the old value
- * already had duplicates.
+ * Returns the errors for duplicates in a value. During an update, duplicates are accepted if the
+ * old value already had some.
  */
 export function* validateLists(
   value: Json,
@@ -78,7 +78,7 @@ function* visitItems(items: readonly Json[], schema: Structural, place: ListCont
     yield* visit(item, itemSchema, { ...place, path: `${place.path}[${at}]` })
 }
 
-/** Reports each duplicate value once, at its second occurrence. */
+/** Reports each value that occurs more than once. The error refers to its second occurrence. */
 function* refuseRepeated(
   items: readonly Json[],
   keyOf: (item: Json, slice: Slice) => Turns<string>,

@@ -1,7 +1,7 @@
 /**
- * Matches strings against the patterns of a schema during one validation. If a match takes little
- * time, it is done immediately. Otherwise it is deferred until after the current pass over the
- * value, so that its result is known in the next pass.
+ * Matches strings against the patterns of a schema. A match that takes little time is done
+ * immediately. A longer match is deferred until after the current pass over the value. The value is
+ * then validated again, with the result.
  */
 import { RE2JS } from 're2js'
 import {
@@ -16,8 +16,8 @@ import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
 
 /**
- * Maximum number of steps for all strings that are matched during a pass. They usually take about 1
- * ms, and at most 20 ms.
+ * Maximum number of steps of all matches that are done immediately during one pass over a value.
+ * They usually take about 1 ms, and at most 20 ms.
  */
 const PASS_STEPS_MAX = 50_000
 
@@ -25,7 +25,7 @@ const matching = { verb: 'matches', limit: -1 } as const
 
 export class Patterns {
   /**
-   * Results, keyed by pattern and then by text. A deferred match counts as true until its result is
+   * Results by pattern and text. The result of a deferred match is true until the real result is
    * known.
    */
   readonly #known = new Map<string, Map<string, boolean>>()
@@ -33,8 +33,7 @@ export class Patterns {
   readonly #longSizes = new Map<string, number | undefined>()
   #stepsOfPass = 0
   /**
-   * Number of steps of all deferred matches. All strings in a value share the budget of a single
-   * match.
+   * Number of steps of all deferred matches. All of them together are limited like a single match.
    */
   #steps = 0
 
@@ -58,7 +57,7 @@ export class Patterns {
   }
 
   /**
-   * Defers a match. It counts as true until its result is known. Returns false if all deferred
+   * Defers a match. Until its result is known, it counts as true. Returns false if all deferred
    * matches together would take too long.
    */
   #ask(
@@ -75,8 +74,8 @@ export class Patterns {
   }
 
   /**
-   * Returns the size of a pattern that would take too long to compile on this thread. Returns
-   * undefined for other patterns.
+   * Returns the size of a pattern if compiling it on this thread would take too long, and undefined
+   * otherwise.
    */
   #longSizeOf(pattern: string): number | undefined {
     if (this.#longSizes.has(pattern)) return this.#longSizes.get(pattern)
@@ -85,10 +84,7 @@ export class Patterns {
     return size
   }
 
-  /**
-   * Runs the matches that were deferred in the last pass. Returns false if there were no deferred
-   * matches.
-   */
+  /** Runs the matches that were deferred during the last pass. Returns false if there were none. */
   *answer(slice: Slice): Turns<boolean> {
     const asked = this.#asked
     this.#asked = []
@@ -114,8 +110,8 @@ export class Patterns {
 }
 
 /**
- * Maximum number of cached compiled patterns. The oldest pattern is evicted first. If it is needed
- * again, it is compiled again.
+ * Maximum number of compiled patterns in the cache. When it is reached, the oldest pattern is
+ * evicted.
  */
 const PATTERNS_MAX = 1000
 const compiled = new Map<string, RE2JS | undefined>()

@@ -1,6 +1,6 @@
 /**
- * Drops the fields that are not in a schema. As in kube-apiserver, if a field is kept although it
- * has no schema, objects inside it become empty.
+ * Drops fields that a schema does not contain. As in kube-apiserver, a value can be kept although
+ * it has no schema. All fields of objects inside such a value are then dropped.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { BoundedTexts } from '../../../lib/text/bounded-texts.ts'
@@ -10,20 +10,20 @@ import { nameOf, Trail } from './trail.ts'
 import { changedFields, changedItems } from './value.ts'
 
 /**
- * Maximum total length of the reported paths. Further unknown fields are dropped without being
- * reported.
+ * Maximum total length of the paths that are reported. Beyond it, unknown fields are dropped
+ * without a report.
  */
 export const UNKNOWN_CHARACTERS_MAX = 1 << 20
 
 /**
- * A value without its unknown fields. `unknown` contains the sorted paths of the dropped fields. It
- * is incomplete if the paths are very long.
+ * A value without its unknown fields. `unknown` contains the paths of the dropped fields, sorted.
+ * Some are missing if the paths are very long in total.
  */
 export type PrunedValue<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
 /**
- * Prunes a whole object. The schema does not apply to its apiVersion, kind and metadata. The given
- * object is not modified.
+ * Returns a pruned copy of a whole object. Its apiVersion, kind and metadata stay, because the
+ * schema does not apply to them.
  */
 export function pruneObject(object: Fields, schema: Structural): PrunedValue<Fields> {
   const unknown = once('unknown fields of object', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
@@ -43,7 +43,7 @@ type PruneContext = {
   readonly isObject?: boolean
 }
 
-/** Prunes a value. `schema` is undefined if the value has no schema. */
+/** Prunes a value. `schema` is undefined if there is no schema for the value. */
 function pruneAt(value: Json, schema: Structural | undefined, place: PruneContext): Json {
   if (Array.isArray(value)) return pruneItems(value, schema, place)
   return isFields(value) ? pruneFields(value, schema, place) : value
@@ -84,6 +84,6 @@ function pruneField(value: Json, schema: Structural | undefined, at: Step): Json
   return undefined
 }
 
-/** Whether every object has the field, regardless of its schema. */
+/** Whether this is a field that all objects have, whatever their schema is. */
 export const isMetaField = (name: string): boolean =>
   name === 'apiVersion' || name === 'kind' || name === 'metadata'

@@ -1,6 +1,6 @@
 /**
- * Checks synchronously whether a small value is valid. The check needs neither paths nor old
- * values, because these are needed only to report the errors of an invalid value.
+ * Checks synchronously whether a small value is valid. Errors are not reported here, so the check
+ * needs neither paths nor the value before the update.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -11,8 +11,8 @@ import { type Checks, hasJunctors, type Structural } from './structural.ts'
 import { Trail } from './trail.ts'
 
 /**
- * Maximum number of values in the value that is checked. Checking them takes at most about half a
- * millisecond. Larger values are validated in time slices.
+ * Maximum number of values that are checked in this way, which takes at most about half a
+ * millisecond. An object with more values is validated in time slices.
  */
 const VALUES_MAX = 4_000
 
@@ -23,7 +23,7 @@ export function isQuicklyGood(
   slice: Slice,
 ): boolean {
   const faults: Fault[] = []
-  // All values share one context. Its path is not used, because errors are not reported.
+  // One context for all values. Its path is never read, because errors are not reported.
   const quick = new ValidationContext(
     new Trail(),
     { prefix: '', faults, patterns, slice },
@@ -63,7 +63,7 @@ function fits(value: Json, schema: Structural, quick: Quick): boolean {
   return isFields(value) ? fitsFields(value, schema, quick) : true
 }
 
-/** Returns the cost of checking a value, expressed as a number of values. */
+/** Returns the cost of checking a value, in the unit in which VALUES_MAX counts. */
 function sizeOf(value: Json): number {
   if (typeof value === 'string') return value.length >> 6
   if (Array.isArray(value)) return value.length

@@ -1,7 +1,7 @@
 /**
- * Parses `openAPIV3Schema`. Equal parts are represented by the same object. Most fields of most
- * schemas have one of a few scalar types, and large schemas contain repetitions: a PodSpec contains
- * the schema of a container three times.
+ * Parses `openAPIV3Schema`. Equal parts become one shared object. Large schemas contain many of
+ * them: most fields have one of a few scalar types, and a PodSpec contains the schema of a
+ * container three times.
  */
 import { Enumeration } from './enumeration.ts'
 import {
@@ -27,9 +27,12 @@ import type {
 } from './structural.ts'
 
 type ReadOptions = {
-  /** Whether unknown fields are kept everywhere, regardless of the schema. */
+  /** Whether fields without a schema are kept everywhere, even if the schema says otherwise. */
   readonly keepsUnknown?: boolean
-  /** Whether to parse the schema as kube-apiserver does to validate its defaults. */
+  /**
+   * Whether the schema is parsed to validate its own defaults. kube-apiserver then interprets some
+   * keywords differently.
+   */
   readonly isOfDefaults?: boolean
 }
 
@@ -47,8 +50,8 @@ class Reader {
   readonly #isOfDefaults: boolean
   readonly #slice: Slice
   /**
-   * Schemas parsed so far. The key consists of the keywords of the schema itself and the numbers of
-   * its parts.
+   * Schemas that were parsed, by a key. The key contains the keywords of the schema, and a number
+   * for each schema inside it.
    */
   readonly #known = new Map<string, Structural>()
   readonly #numbers = new Map<Structural, number>()
@@ -168,11 +171,11 @@ type SubSchemas = Pick<Structural, 'properties' | 'additional' | 'items'> & {
   readonly junctors: Junctors
 }
 
-/** Number of rules that are parsed before the clock is checked again. */
+/** The clock is checked once per this number of rules. */
 const RULES_PER_LOOK = 256
 /**
- * Maximum number of rules, values or alternatives of a part that is compared with other parts. The
- * comparison key of a longer part would be as long as the schema itself.
+ * A schema with more rules, enum values or alternatives than this is not compared with others. The
+ * key for the comparison would be as long as the schema.
  */
 const COMPARED_ITEMS_MAX = 1_000
 
@@ -185,8 +188,8 @@ function isLong({
 }: Fields): boolean {
   const lists = [values, rules, allOf, anyOf, oneOf]
   if (lists.some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)) return true
-  // JSON.stringify takes time proportional to the square of the nesting depth, so parts with nested
-  // values are not compared.
+  // JSON.stringify takes quadratic time in the nesting depth, so schemas with nested enum values
+  // are not compared.
   return (
     Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)
   )
@@ -199,8 +202,8 @@ const hasJunctors = ({ allOf, anyOf, oneOf, not }: Fields): boolean =>
   allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined
 
 /**
- * Returns a key for the keywords of a schema. Absent keywords are omitted: there can be tens of
- * thousands of schemas, most of which have only a type and one or two keywords.
+ * Returns a key for the keywords of a schema. Absent keywords are left out: most of the tens of
+ * thousands of schemas in a large CRD have only a type and one or two keywords.
  */
 function keyOf({
   types,
@@ -222,8 +225,8 @@ function keyOf({
 }
 
 /**
- * Formats the parts of a key. Values can contain bigints, which JSON.stringify does not support.
- * The prefixes distinguish bigints from strings.
+ * Converts bigints for JSON.stringify, which does not support them. The prefixes keep bigints and
+ * strings apart.
  */
 function printed(parts: readonly unknown[]): string {
   try {
@@ -237,9 +240,8 @@ const withBigInts = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `n${value}` : typeof value === 'string' ? `s${value}` : value
 
 /**
- * Returns the keywords that have a different meaning in a schema that validates its own defaults.
- * In this case, an int-or-string permits any value, and types, formats and patterns are used
- * without normalization.
+ * Returns those keywords that are interpreted differently when a schema validates its own defaults.
+ * An int-or-string then permits any value, and types, formats and patterns are not normalized.
  */
 function asOfDefaults(
   schema: Fields,
@@ -275,7 +277,7 @@ function holdsOf(
   }
 }
 
-/** Parses the keywords of the schema itself, without its parts. */
+/** Parses the keywords of a schema, without the schemas inside it. */
 function readOwn(schema: Fields): Omit<OwnKeywords, 'rules'> {
   const given = schema['default']
   return {
@@ -315,7 +317,7 @@ export function readRule(rule: Fields): ValidationRule {
   }
 }
 
-/** All empty rules share this object, because a client can send a million of them. */
+/** The object for all empty rules. It is shared, because a client can send a million of them. */
 const emptyRule = readRule({})
 
 const numbers = [

@@ -1,14 +1,14 @@
 /**
- * Parses the `fieldPath` of a rule, such as `.a.b` or `['a-b'].c`. It is the path from the value
- * with the rule to a field inside it.
+ * Parses the `fieldPath` of a rule, such as `.a.b` or `['a-b'].c`. It leads from the value that the
+ * rule validates to a field inside it.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
 
 const step = /^(?:\.([^.[\]\s']+)|\['([^'\n]+)'\])/
 
 /**
- * Returns the path in the form used in errors. Returns undefined if the schema has no field at the
- * path. The path cannot refer to items of lists.
+ * Returns the path as errors show it. Returns undefined if the schema has no field at the path. A
+ * path cannot refer to items of lists.
  */
 export function readRulePath(path: string, schema: Fields): string | undefined {
   let rest = path

@@ -1,7 +1,7 @@
 /**
- * Compiles the rules of a schema (x-kubernetes-validations) to a tree. The tree contains only those
- * parts of the schema that have rules or contain parts with rules. A schema is compiled once, when
- * the first object is written.
+ * Compiles the rules of a schema (x-kubernetes-validations) to a tree. The tree contains only the
+ * parts of the schema with rules, and the parts around them. A schema is compiled once, when the
+ * first object is written.
  */
 import { type CompileResult, compileInTurns, type Program } from '../../cel/compile.ts'
 import { withVariables } from '../../cel/environment.ts'
@@ -16,22 +16,29 @@ import { readList, readRule } from './read-structural.ts'
 import { readRulePath } from './rule-path.ts'
 import type { ListKind, ValidationRule } from './structural.ts'
 
-/** The first release in which errors about rules that are false show scalar values. */
+/** The first minor version of Kubernetes in which errors of rules show scalar values. */
 const VALUES_SHOWN_SINCE = 35
 
 export type RuleNode = {
-  /** The type in the schema. Errors show it instead of the value. */
+  /** The type in the schema. Errors show it where they do not show the value. */
   readonly shown: string
-  /** Whether errors show a scalar value if a rule is false. All other errors show the type. */
+  /**
+   * Whether the error of a rule that returns false shows the value, if it is a scalar. All other
+   * errors show the type.
+   */
   readonly showsValue: boolean
   readonly type: Type | undefined
   /**
-   * Whether the node has rules, although an enclosing schema leaves the type of its values open.
+   * Whether there are rules for this value although its type is unknown, because a schema around it
+   * does not specify one.
    */
   readonly isUntyped: boolean
   readonly rules: readonly CompiledRule[]
   readonly list: ListKind | undefined
-  /** Whether the values of a map cannot be matched with old values. */
+  /**
+   * Whether the value is an atomic map, whose entries cannot be matched with those before the
+   * update.
+   */
   readonly isAtomicMap: boolean
   readonly properties: ReadonlyMap<string, RuleNode>
   readonly additional: RuleNode | undefined
@@ -64,7 +71,7 @@ export function* compileRules(
 }
 
 /**
- * Whether a schema has rules. Most schemas have no rules, so that their types need not be computed.
+ * Whether a schema has rules anywhere. If not, as in most schemas, CEL types need not be created.
  */
 function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
   if (slice.isOver()) yield undefined
@@ -84,7 +91,7 @@ export type CompileOptions = {
   readonly slice: Slice
 }
 
-/** Compiles a schema. `type` is the type of the values according to the enclosing schema. */
+/** Compiles a schema. `type` is the CEL type that the schema around it specifies for the value. */
 function* compileNode(
   schema: Fields,
   type: Type | undefined,
@@ -142,7 +149,7 @@ function* compileNode(
 }
 
 /**
- * Returns the type of a field. Even a field whose name cannot be used in expressions has a type.
+ * Returns the CEL type of a field. The field has a type even if expressions cannot use its name.
  */
 function fieldType(
   name: string,
@@ -166,8 +173,9 @@ export const ruleTypeOf = (
 type RuleTypeOptions = {
   readonly type: Type
   /**
-   * Returns the version for an expression. New expressions can use only features that the previous
-   * Kubernetes version also supports. Stored expressions can use all features.
+   * Returns the CEL version for an expression. A new expression can use only features that the
+   * previous Kubernetes version also supports. An expression that is already stored can use all
+   * features.
    */
   readonly versionOf: (expression: string) => CelVersion
   readonly slice: Slice
@@ -187,7 +195,7 @@ export function* compileRule(
   const compiled = yield* compileText(rule.rule)
   const fault = faultOf(compiled, { wanted: 'bool', what: 'cel expression', program: 'program' })
   const program = 'program' in compiled && fault === '' ? compiled.program : undefined
-  // The message expression of an invalid rule is not compiled.
+  // If the rule itself is invalid, its message expression is not compiled.
   const hasMessage = program !== undefined && rule.messageExpression !== ''
   const message = hasMessage ? yield* compileText(rule.messageExpression) : undefined
   const wrongMessage = message && faultOf(message, messageWords)
@@ -208,8 +216,7 @@ export function* compileRule(
 }
 
 /**
- * Whether a rule without a program uses oldSelf. Such a rule passes type-checking, but cannot be
- * evaluated.
+ * Whether a rule that could not be converted to a program uses oldSelf. Only its types are valid.
  */
 const usesOldSelf = (compiled: CompileResult): boolean =>
   'variables' in compiled && compiled.type.kind === 'bool' && compiled.variables.has('oldSelf')

@@ -49,8 +49,8 @@ export type RunOptions = {
 }
 
 /**
- * Evaluates the rules of a node and its parts in time slices. Both the evaluation of a rule and the
- * sequence of rules can be interrupted.
+ * Evaluates the rules of a value and of its parts in time slices. Each rule can also be
+ * interrupted.
  */
 export function* runRules(value: Json, node: RuleNode, options: RunOptions): Turns<RulesResult> {
   const run = newRun(options.slice)
@@ -59,8 +59,8 @@ export function* runRules(value: Json, node: RuleNode, options: RunOptions): Tur
 }
 
 /**
- * Evaluates the rules for a default twice: first as if the value existed before, and if that
- * succeeds, as if the value were new.
+ * Evaluates the rules for a default value twice: as an unchanged value, and then, if there are no
+ * errors, as a new value.
  */
 export function* checkDefault(
   value: Json,
@@ -76,7 +76,7 @@ export function* checkDefault(
 type Run = {
   readonly faults: FieldFault[]
   readonly warnings: string[]
-  /** Total length of all errors. */
+  /** Total length of the errors so far. */
   characters: number
   budget: number
   readonly slice: Slice
@@ -93,7 +93,7 @@ const newRun = (slice: Slice): Run => ({
 type TurnOptions = Omit<RunOptions, 'slice' | 'schema'> & {
   readonly schema?: Structural
   readonly run: Run
-  /** Whether errors in unchanged values remain errors instead of becoming warnings. */
+  /** Whether rules that fail for unchanged values cause errors instead of warnings. */
   readonly isStrict?: boolean
 }
 
@@ -105,18 +105,21 @@ function* turns(value: Json, node: RuleNode, options: TurnOptions): Turns<void> 
 type RuleContext = {
   readonly path: string
   readonly old: Json | undefined
-  /** Schema for comparing the value with the old value. Undefined only if `isStrict` is set. */
+  /**
+   * The schema by which the value is compared with its old value. It can be undefined if `isStrict`
+   * is true.
+   */
   readonly schema: Structural | undefined
   /**
-   * Determines whether the enclosing value is unchanged. This is used for a value that cannot
-   * itself be matched with an old value. Undefined at the root.
+   * Determines whether the value around this one is unchanged. Needed if this value has no old
+   * value to compare with, such as an item of a list without keys. Undefined at the root.
    */
   readonly wasSame: (() => Turns<boolean>) | undefined
   readonly run: Run
   readonly isStrict: boolean
 }
 
-/** Evaluates the rules of a value, then those of its parts. */
+/** Evaluates the rules of a value, and then the rules of its parts. */
 function* visit(value: Json, node: RuleNode, place: RuleContext): Turns<void> {
   const { path, old, schema, run, isStrict } = place
   if (value === null || isAtEnd(run)) return
@@ -194,8 +197,8 @@ function* runOwn({ value, node, path, old, wasSame }: RuleTarget, run: Run): Tur
     const result = yield* evaluate(rule, variables, { run, refuse })
     if (run.budget < 0) return
     if (result !== false) continue
-    // A messageExpression does not receive an absent old value, not even as an empty optional. It
-    // also does not receive an old value that the rules of this value do not use.
+    // A messageExpression can use `oldSelf` only if there is an old value and the rules of this
+    // value use it. Otherwise it is not defined, not even as an empty optional.
     const text = yield* messageOf(
       rule,
       { ...variables, oldSelf: isOldKnown ? oldSelf : undefined },
@@ -217,15 +220,18 @@ function* runOwn({ value, node, path, old, wasSame }: RuleTarget, run: Run): Tur
 }
 
 /**
- * Wraps the old value for optionalOldSelf. If the old value was written under another schema, it
- * might not match this schema; a rule that uses it then fails.
+ * Returns the value of `oldSelf` for a rule with optionalOldSelf. An old value that was written
+ * under another schema may be invalid now. Rules that use it then fail.
  */
 const optionalOf = (was: Result | undefined): Result =>
   was instanceof CelError
     ? new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${was.message}`)
     : new Optional(was)
 
-/** Appends the fieldPath of a rule as one step after a dot, even if it begins with a bracket. */
+/**
+ * Appends the fieldPath of a rule to a path, after a dot. As in kube-apiserver, the dot is added
+ * even before a bracket.
+ */
 const joined = (path: string, below: string): string =>
   [path, below].filter((part) => part !== '').join('.')
 
@@ -234,14 +240,14 @@ const untyped =
 
 type Variables = { readonly self: Result; readonly oldSelf: Result | undefined }
 
-/** Evaluates a rule. Returns undefined if the evaluation failed, after reporting the error. */
+/** Evaluates a rule. Returns undefined if this causes an error, which is reported. */
 function* evaluate(
   compiled: CompiledRule,
   variables: Variables,
   { run, refuse }: { readonly run: Run; readonly refuse: (why: string) => undefined },
 ): Turns<boolean | undefined> {
   const { program, fault, rule } = compiled
-  // An empty rule is instead reported as an error in the CRD.
+  // An empty rule is reported as an error of the CRD, so it is not evaluated.
   if (rule.rule.trim() === '') return undefined
   if (program === undefined) return refuse(`rule compile error: ${fault}`)
   const result = yield* program.inTurns(variables, RULE_COST_MAX, run.slice)
@@ -268,7 +274,9 @@ function* evaluate(
 
 const aboutOf = ({ rule }: CompiledRule): string => rule.message.trim() || rule.rule.trim()
 
-/** Returns the result of messageExpression. If it has no result, returns the fixed message. */
+/**
+ * Returns the result of the rule's messageExpression, or its fixed message if there is no result.
+ */
 function* messageOf(
   { rule, message }: CompiledRule,
   variables: Variables,
@@ -287,13 +295,13 @@ function* computedMessage(message: Program, variables: Variables, run: Run): Tur
   return text.includes('\n') || Buffer.byteLength(text) > MESSAGE_BYTES_MAX ? '' : text
 }
 
-/** Returns the value for an error message. Objects and lists are left out. */
+/** Returns a value as an error message shows it. Objects and lists are not shown. */
 const scalarOf = ({ shown }: RuleNode, value: Json): PrintedScalar | undefined =>
   shown === 'object' || shown === 'array' || typeof value === 'object' ? undefined : value
 
 type ShownFault = {
   readonly at: string
-  /** The value in the message. Undefined if the message has no value. */
+  /** The value that the message shows. Undefined if it shows none. */
   readonly shown: PrintedScalar | undefined
   readonly text: string
 }

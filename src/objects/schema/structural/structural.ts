@@ -1,15 +1,15 @@
 /**
- * The schema of a custom resource in the form that is used for requests: without descriptions, and
- * with equal parts shared. Schemas inside allOf, anyOf, oneOf and not have the same form, although
- * fewer keywords are permitted in them. read-structural.ts creates both.
+ * The parsed schema of a custom resource, as requests need it: without descriptions, and with equal
+ * parts as one object. The schemas in allOf, anyOf, oneOf and not have the same type here, but may
+ * contain fewer keywords. read-structural.ts creates all of them.
  */
 import type { Enumeration } from './enumeration.ts'
 import type { Json } from '../../../api/object.ts'
 
 export type Structural = {
   /**
-   * Allowed types. An empty list permits any type. An int-or-string has both types. In a schema
-   * that validates its own defaults, the list can contain an unknown type.
+   * Allowed types. If the list is empty, any type is allowed. An int-or-string has two types. If
+   * the schema validates its own defaults, the list can contain an unknown type.
    */
   readonly types: readonly string[]
   readonly isNullable: boolean
@@ -18,7 +18,7 @@ export type Structural = {
   /** Whether the value is an embedded resource with apiVersion, kind and metadata. */
   readonly isEmbedded: boolean
   readonly properties: ReadonlyMap<string, Structural> | undefined
-  /** The properties that have a default. */
+  /** The properties that have defaults, with their values. */
   readonly defaults: readonly FieldDefault[]
   /**
    * Schema of the fields that are not in `properties`. True if such fields are allowed but have no
@@ -36,7 +36,8 @@ export type Structural = {
   /** The rules in x-kubernetes-validations. */
   readonly rules: readonly ValidationRule[]
   /**
-   * Describes what the value and its parts contain, so that traversals can skip irrelevant values.
+   * Describes the possible contents of the value, so that code can skip values that do not concern
+   * it.
    */
   readonly holds: Holds
   /** Keywords to validate in addition to the type. Undefined if there are no such keywords. */
@@ -66,8 +67,8 @@ export type ListKind =
 export type Checks = {
   readonly format?: string
   /**
-   * Whether the schema validates its own defaults. An unknown format then counts as a type, and an
-   * invalid pattern is ignored.
+   * Whether the schema validates its own defaults. In this case, a format that is not known counts
+   * as a type, and an invalid pattern is ignored.
    */
   readonly isOfDefault?: true
   readonly enum?: Enumeration

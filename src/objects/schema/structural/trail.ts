@@ -1,6 +1,6 @@
 /**
- * The position in a value during a traversal. Its path is computed only if needed, because nearly
- * all values are valid.
+ * The position of a value while an object is visited. Its path is computed only for errors, because
+ * nearly all values are valid.
  */
 export class Trail {
   readonly #outer: Trail | undefined

@@ -367,7 +367,8 @@ test('matching the items of a long keyed list with old items yields to other wor
         slice: busy,
       }),
     )
-  // Each item yields once. Matching adds one yield for every 64 items in both lists.
+  // There is one yield per item. During an update, there is another one for every 64 items of both
+  // lists.
   const [fresh, updated] = [given(list, null), given(list, list)]
   ok(updated.given - fresh.given >= 300, `${fresh.given} and ${updated.given} turns`)
   const bad = [...list, { n: -1, l: Array.from({ length: 10_000 }, () => 0) }]

@@ -1,11 +1,11 @@
 /**
- * Validates values by their schema, keyword by keyword. Error messages are those of
- * kube-apiserver's validator. On an update, errors in unchanged values are tolerated (ratcheting,
- * KEP-4008).
+ * Validates values by their schema, one keyword at a time. Error messages are those of
+ * kube-apiserver's validator. During an update, errors in unchanged values are tolerated
+ * (ratcheting, KEP-4008).
  *
- * It can be necessary to validate each item against each alternative of a schema. Therefore the
- * traversal yields to other work between objects, lists and alternatives. Most objects are small
- * and valid; `quick-check.ts` recognizes these first, without yielding.
+ * Sometimes each item must be validated against each alternative of a schema. Therefore this code
+ * yields to other work between objects, lists and alternatives. Most objects are small and valid:
+ * `quick-check.ts` recognizes them first, without yielding.
  */
 import {
   FAULTS_CHARACTERS_MAX,
@@ -28,7 +28,7 @@ import { Trail } from './trail.ts'
 import { LOOK_VALUES } from './value.ts'
 
 export type ValidateOptions = {
-  /** Prefix for the paths of all errors. Messages do not contain it. */
+  /** Prefix of the path in each error. It is not part of the messages. */
   readonly prefix?: string
   /** The old value, or undefined if the value is new. */
   readonly old?: Json | undefined
@@ -54,8 +54,8 @@ export function* validateValues(
 }
 
 /**
- * Creates the errors. If several schemas of a value find the same error, such as an alternative and
- * the schema that contains it, the error is reported once.
+ * Creates the errors that are reported. An error that several schemas of a value cause is reported
+ * once. For example, a schema and an alternative in it can cause the same error.
  */
 function* reportFaults(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
   const all: FieldFault[] = []
@@ -75,12 +75,12 @@ function* reportFaults(faults: readonly Fault[], slice: Slice): Turns<FieldFault
 }
 
 /**
- * Number of checks that a value passed. As in kube-apiserver, it determines which alternative's
- * errors are reported.
+ * Number of checks that were successful for a value. As in kube-apiserver, the errors of the
+ * alternative with the most successful checks are reported.
  */
 type Count = number
 
-/** Validates a value. Its errors are dropped if it has not changed. */
+/** Validates a value. If the value has not changed, its errors are dropped. */
 function* visit(value: Json, schema: Structural, place: ValidationContext): Turns<Count> {
   const start = place.faults.length
   const count = yield* check(value, schema, place)
@@ -94,7 +94,7 @@ function* visit(value: Json, schema: Structural, place: ValidationContext): Turn
   return count
 }
 
-/** Like `visit`, but for values for which `isSimple` returns true. */
+/** Does the same as `visit` for a value for which `isSimple` returns true. */
 function visitSimple(value: Json, schema: Structural, place: ValidationContext): Count {
   const start = place.faults.length
   const count = checkType(value, schema, place)
@@ -104,7 +104,7 @@ function visitSimple(value: Json, schema: Structural, place: ValidationContext):
 }
 
 /**
- * Whether a value can be validated without yielding: it has no parts, and its schema has no
+ * Whether a value can be validated without yielding, because it is a scalar and its schema has no
  * alternatives.
  */
 const isSimple = (value: Json, { checks }: Structural): boolean =>
@@ -123,8 +123,8 @@ function* check(value: Json, schema: Structural, place: ValidationContext): Turn
 }
 
 /**
- * Validates the items of a list. Stops at the maximum number of reported errors, because the object
- * is rejected anyway.
+ * Validates the items of a list. Stops when the maximum number of errors is reached, because the
+ * object is then rejected in any case.
  */
 function* checkItems(
   items: readonly Json[],
@@ -166,8 +166,8 @@ function* checkFields(fields: Fields, schema: Structural, place: ValidationConte
     }
     const schemaOfKey = own ?? additional
     if (typeof schemaOfKey !== 'object') continue
-    // kube-apiserver reports errors in the apiVersion, kind and metadata of an object even if these
-    // are unchanged.
+    // kube-apiserver reports errors in apiVersion, kind and metadata even if these fields are
+    // unchanged.
     const isRatcheted =
       olds !== undefined && Object.hasOwn(olds, key) && !(place.isRoot && isMetaField(key))
     const step = own === undefined && place.isRoot ? `.${key}` : key

@@ -1,6 +1,6 @@
 /**
- * The state of a validation at a position in the value: its path, the old value at this position,
- * and the list that collects errors.
+ * Data for the validation of a value: the path of the value, its old value, and the list to which
+ * errors are added.
  */
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Json } from '../../../api/object.ts'
@@ -10,8 +10,8 @@ import type { Patterns } from './patterns.ts'
 import { Trail } from './trail.ts'
 
 /**
- * Creates an error. It is called only if the error is reported, because most errors of failed
- * alternatives are not reported.
+ * Creates an error. Called only for errors that are reported, because most errors are those of
+ * failed alternatives, which are not reported.
  */
 export type Fault = () => FieldFault
 
@@ -50,10 +50,7 @@ export class ValidationContext {
     return this.#trail.isRoot
   }
 
-  /**
-   * Adds the errors that were collected for an alternative of the schema, such as a schema in
-   * anyOf.
-   */
+  /** Adds errors that were first collected in a separate list, as for an alternative in anyOf. */
   addFaults(faults: readonly Fault[]): void {
     addAll(this.faults, faults, FAULTS_MAX)
   }
@@ -63,8 +60,9 @@ export class ValidationContext {
   }
 
   /**
-   * Returns a context for an alternative at the same position, with its own list of errors. As in
-   * kube-apiserver, errors in unchanged values are not tolerated inside alternatives.
+   * Returns a context for an alternative in the schema of the same value. It has its own list of
+   * errors, and no old value, because kube-apiserver does not tolerate errors of unchanged values
+   * inside alternatives.
    */
   withFaults(faults: Fault[]): ValidationContext {
     const { prefix, patterns, slice } = this

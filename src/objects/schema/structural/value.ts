@@ -1,6 +1,6 @@
 /**
- * Handles JSON values as Go decodes them: whole numbers within the range of an int64 are integers,
- * and all other numbers are floats.
+ * Functions for JSON values as Go decodes them: a whole number is an integer if it fits into an
+ * int64, and all other numbers are floats.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { JsonMap } from '../../../api/json-map.ts'
@@ -36,13 +36,10 @@ export function isSameValue(one: Json | undefined, other: Json | undefined): boo
   return keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]))
 }
 
-/**
- * Number of values that are processed before the clock is checked again. This takes a few
- * microseconds.
- */
+/** The clock is checked once per this number of values, which take a few microseconds. */
 export const LOOK_VALUES = 64
 
-/** Like `isSameValue`, but runs in time slices, because the values can be large. */
+/** Does the same as `isSameValue`, but in time slices, because values can be large. */
 export function* isSameInTurns(
   one: Json | undefined,
   other: Json | undefined,
@@ -70,7 +67,7 @@ export function* isSameInTurns(
   return true
 }
 
-/** Maps the items of a list. Returns the given list if no item changes. */
+/** Returns the items after `change`. Returns the same list if no item changes. */
 export function mapItems(
   items: readonly Json[],
   change: (item: Json, at: number) => Json,
@@ -86,7 +83,8 @@ export function mapItems(
 }
 
 /**
- * Like `mapItems`, but can be divided into parts. Therefore `change` must not have side effects.
+ * Does the same as `mapItems` in work that can be divided into parts. `change` must not have side
+ * effects, because it can be repeated.
  */
 export function changedItems(
   items: readonly Json[],
@@ -108,8 +106,9 @@ export function changedItems(
 }
 
 /**
- * Maps the fields of an object. Drops a field if it becomes undefined. Returns the given object if
- * no field changes. Can be divided into parts, so `change` must not have side effects.
+ * Returns the fields after `change`, without those that become undefined. Returns the same object
+ * if no field changes. In work that is divided into parts, `change` can be repeated, so it must not
+ * have side effects.
  */
 export function changedFields(
   fields: Fields,
@@ -171,7 +170,7 @@ function put(fields: JsonMap, name: string, value: Json | undefined): void {
   else fields[name] = value
 }
 
-/** Returns a text that is equal for two values only if the values are equal. */
+/** Returns a text that is the same for equal values, and different for all others. */
 export function keyOfValue(value: Json): string {
   if (typeof value === 'bigint') return `${value}`
   if (Array.isArray(value)) return `[${value.map(keyOfValue).join()}]`
@@ -180,7 +179,7 @@ export function keyOfValue(value: Json): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${keyOfValue(value[key] ?? null)}`).join()}}`
 }
 
-/** Like `keyOfValue`, but runs in time slices, because the value can be large. */
+/** Does the same as `keyOfValue`, but in time slices, because a value can be large. */
 export function* keyInTurns(value: Json, slice: Slice): Turns<string> {
   if (Array.isArray(value)) {
     const chunks: string[] = []
