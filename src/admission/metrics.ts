@@ -46,7 +46,7 @@ export class AdmissionMetrics {
     this.#steps = metrics.histogram(
       {
         name: 'apiserver_admission_step_admission_duration_seconds',
-        help: 'Duration in seconds of all mutating plugins (admit) and all validating plugins (validate).',
+        help: 'Time in seconds that all mutating plugins (admit) or all validating plugins (validate) took for a request.',
         stability: 'STABLE',
         labels: ['operation', 'rejected', 'type'],
       },
@@ -54,7 +54,7 @@ export class AdmissionMetrics {
     )
     this.#summary = metrics.summary({
       name: 'apiserver_admission_step_admission_duration_seconds_summary',
-      help: 'Quantiles over the last five hours of the duration in seconds of all mutating plugins (admit) and all validating plugins (validate).',
+      help: 'Quantiles of the time in seconds that all mutating plugins (admit) or all validating plugins (validate) took for a request, over the last five hours.',
       labels: ['operation', 'rejected', 'type'],
       spanMs: SUMMARY_MS,
       monotonicMs,

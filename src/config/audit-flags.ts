@@ -81,7 +81,7 @@ export const auditFlags = {
     type: 'string',
     default: 'blocking',
     choices: ['batch', 'blocking', 'blocking-strict'],
-    help: 'Whether requests wait for their events. blocking: requests wait until their events are written. blocking-strict: requests also fail if their events cannot be written. batch: requests do not wait.',
+    help: 'Whether requests wait until their audit events are written. blocking: requests wait. blocking-strict: requests wait, and fail if their events cannot be written. batch: requests do not wait.',
   },
   'audit-log-path': {
     section: auditing,
@@ -121,7 +121,7 @@ export const auditFlags = {
   'audit-webhook-batch-initial-backoff': {
     section: auditing,
     type: 'duration',
-    help: 'Former name of --audit-webhook-initial-backoff. If both flags are set, the last one is used.',
+    help: 'Former name of --audit-webhook-initial-backoff. If both flags are set, the value that comes last on the command line is used.',
   },
   'audit-webhook-batch-max-size': {
     section: auditing,
@@ -169,7 +169,7 @@ export const auditFlags = {
     type: 'string',
     default: 'batch',
     choices: ['batch', 'blocking', 'blocking-strict'],
-    help: 'Whether requests wait for their events. blocking: requests wait until their events are sent. blocking-strict: requests also fail if their events cannot be sent. batch: requests do not wait.',
+    help: 'Whether requests wait until their audit events are sent. blocking: requests wait. blocking-strict: requests wait, and fail if their events cannot be sent. batch: requests do not wait.',
   },
   'audit-webhook-truncate-enabled': {
     section: auditing,

@@ -92,7 +92,7 @@ const flagTable = {
   'allow-metric-labels': {
     section: 'Metrics',
     type: 'list',
-    help: 'Allowed values of metric labels, as metric,label=value,value. To restrict several labels, put each entry in double quotes and separate the entries by commas. All other values are replaced by unexpected.',
+    help: 'Allowed values of metric labels, as metric,label=value,value. To restrict several labels, put each entry in double quotes and separate the entries by commas. All other values are replaced by the value unexpected.',
   },
   'allow-metric-labels-manifest': {
     section: 'Metrics',
@@ -113,7 +113,7 @@ const flagTable = {
     section: etcd,
     type: 'duration',
     default: '5m0s',
-    help: 'Interval at which old revisions are compacted. The history then covers one to two intervals. 0 means that this server does not compact.',
+    help: 'Interval at which old revisions are compacted. Old revisions stay available for one to two intervals. 0 means that this server does not compact.',
   },
   'encryption-provider-config': {
     section: etcd,
@@ -281,7 +281,7 @@ const flagTable = {
   'oidc-groups-prefix': {
     section: authentication,
     type: 'string',
-    help: 'Prefix of the group names in --oidc-groups-claim.',
+    help: 'Prefix of the group names that are read from the claim in --oidc-groups-claim.',
   },
   'oidc-required-claim': {
     section: authentication,
@@ -449,7 +449,7 @@ const flagTable = {
     type: 'string',
     default: `1.${defaultMinor}`,
     choices: releaseNames,
-    help: 'Kubernetes release that the server is, such as 1.33, 1.33.x, or latest.',
+    help: 'Kubernetes release of the server, such as 1.33, 1.33.x, or latest.',
   },
   controllers: {
     section: generic,
@@ -474,12 +474,12 @@ const flagTable = {
   'advertise-address': {
     section: generic,
     type: 'address',
-    help: 'IP address at which clients and other servers can reach this server. It is also in the endpoints of the Service default/kubernetes. Default: --bind-address. If that is unspecified or a loopback address, the endpoints contain the first non-loopback address of the host.',
+    help: 'IP address at which clients and other servers can reach this server. It is also in the endpoints of the Service default/kubernetes. Default: --bind-address. If --bind-address is 0.0.0.0, :: or a loopback address, the endpoints contain the first non-loopback address of the host.',
   },
   'external-hostname': {
     section: generic,
     type: 'string',
-    help: 'Host name of this server, which is used in the URLs in discovery documents. Default: the advertised address.',
+    help: 'Host name of this server, which is used in the URLs in discovery documents. Default: the value of --advertise-address.',
   },
   'feature-gates': {
     section: generic,
@@ -509,7 +509,7 @@ const flagTable = {
     section: generic,
     type: 'integer',
     default: '400',
-    help: 'The priority levels share a number of seats, which is the sum of this flag and --max-mutating-requests-inflight. With --enable-priority-and-fairness=false, this flag is instead the maximum number of concurrent reads, excluding watches and other long-running requests; 0 means no limit.',
+    help: 'The sum of this flag and --max-mutating-requests-inflight is the number of seats that all priority levels share. With --enable-priority-and-fairness=false, this flag is instead the maximum number of concurrent reads, excluding watches and other long-running requests; 0 means no limit.',
   },
   'max-mutating-requests-inflight': {
     section: generic,
@@ -589,7 +589,7 @@ const flagTable = {
     section: misc,
     type: 'boolean',
     default: 'false',
-    help: 'Whether webhooks and aggregated API servers behind a Service are called at its endpoints instead of its cluster IP.',
+    help: 'Whether webhooks and aggregated API servers behind a Service are called at the endpoints of the Service instead of its cluster IP.',
   },
   'admission-control': {
     section: 'Admission',

@@ -14,7 +14,7 @@ export const laterFlags = {
     type: 'duration',
     default: '15s',
     since: 34,
-    help: 'Duration of the Lease of the server that runs the controller of coordinated leader election.',
+    help: 'Duration of the Lease that is used for coordinated leader election.',
     unused: everywhere,
   },
   'coordinated-leadership-renew-deadline': {
@@ -22,7 +22,7 @@ export const laterFlags = {
     type: 'duration',
     default: '10s',
     since: 34,
-    help: 'Time after which the server that runs the controller of coordinated leader election stops if it cannot renew its Lease.',
+    help: 'If the server that holds the Lease for coordinated leader election cannot renew the Lease for this time, the server gives up its leadership.',
     unused: everywhere,
   },
   'coordinated-leadership-retry-period': {
@@ -30,7 +30,7 @@ export const laterFlags = {
     type: 'duration',
     default: '2s',
     since: 34,
-    help: 'Interval at which servers try to get or renew the Lease of coordinated leader election.',
+    help: 'Interval at which servers try to acquire or renew the Lease for coordinated leader election.',
     unused: everywhere,
   },
   'min-compatibility-version': {
@@ -43,7 +43,7 @@ export const laterFlags = {
     section: 'Secure serving',
     type: 'list',
     since: 36,
-    help: 'Key exchange mechanisms of TLS that clients can use, as numbers of the IANA registry of TLS supported groups, such as 29 for X25519. Default: the groups that OpenSSL enables.',
+    help: 'TLS key exchange mechanisms that clients can use, by their numbers in the IANA registry TLS Supported Groups, such as 29 for X25519. Default: the groups that OpenSSL enables.',
   },
 } as const satisfies { readonly [name: string]: Flag }
 

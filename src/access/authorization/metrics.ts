@@ -68,7 +68,7 @@ export class AuthorizationMetrics {
     this.graphSeconds = metrics.histogram(
       {
         name: 'node_authorizer_graph_actions_duration_seconds',
-        help: "Duration of changes to the node authorizer's graph in seconds, by operation.",
+        help: 'Duration in seconds of changes to the graph of the node authorizer, by operation.',
         labels: ['operation'],
       },
       graphBounds,
@@ -121,7 +121,7 @@ class WebhookMetrics {
     )
     this.failOpen = metrics.counter({
       name: 'apiserver_authorization_webhook_evaluations_fail_open_total',
-      help: 'Number of requests on which an authorization webhook had no opinion because calling it failed.',
+      help: 'Number of requests for which an authorization webhook failed, and had no opinion because of its failure policy.',
       labels,
     })
   }
@@ -137,18 +137,18 @@ class MatchConditionMetrics {
     const labels = ['name', 'type']
     this.errors = metrics.counter({
       name: 'apiserver_authorization_match_condition_evaluation_errors_total',
-      help: 'Number of requests for which evaluating the match conditions of a webhook failed.',
+      help: 'Number of requests for which the match conditions of an authorization webhook could not be evaluated.',
       labels,
     })
     this.exclusions = metrics.counter({
       name: 'apiserver_authorization_match_condition_exclusions_total',
-      help: 'Number of requests that the match conditions of a webhook excluded.',
+      help: 'Number of requests for which an authorization webhook was skipped because of its match conditions.',
       labels,
     })
     this.seconds = metrics.histogram(
       {
         name: 'apiserver_authorization_match_condition_evaluation_seconds',
-        help: 'Duration of evaluating the match conditions of a webhook in seconds.',
+        help: 'Time in seconds to evaluate the match conditions of an authorization webhook.',
         labels,
       },
       conditionBounds,

@@ -54,7 +54,7 @@ export class ConditionMetrics {
     this.#seconds = metrics.histogram(
       {
         name: 'apiserver_admission_match_condition_evaluation_seconds',
-        help: 'Time in seconds to evaluate the match conditions of an admission policy or webhook, if they did not all hold.',
+        help: 'Time in seconds to evaluate the match conditions of an admission policy or webhook. Evaluations in which all conditions are true are not included.',
         labels,
       },
       bounds,

@@ -16,7 +16,7 @@ export class PodSecurityMetrics {
     this.#release = release
     this.#evaluations = metrics.counter({
       name: 'pod_security_evaluations_total',
-      help: 'Number of evaluations of pods and pod templates by level, not counting exempt requests.',
+      help: 'Number of PodSecurity evaluations of pods and pod templates, by level. Exempt requests are not counted.',
       labels: [
         'decision',
         'mode',
@@ -34,7 +34,7 @@ export class PodSecurityMetrics {
     })
     this.#errors = metrics.counter({
       name: 'pod_security_errors_total',
-      help: 'Number of errors in evaluations, such as labels that cannot be parsed.',
+      help: 'Number of errors in PodSecurity evaluations, such as labels of a namespace that cannot be parsed.',
       labels: ['fatal', 'request_operation', 'resource', 'subresource'],
     })
     // As in kube-apiserver, the series that most requests use are created at startup.

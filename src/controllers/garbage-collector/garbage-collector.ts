@@ -229,7 +229,7 @@ export class GarbageCollector implements AsyncDisposable {
       const { item } = await reader.get(keys.key(undefined, `${plural}.${group}`), 'latest')
       if (item === undefined) await this.#forgetObjects(prefix)
     } catch (error) {
-      log('warn', 'failed to remove custom resources without a definition from the owner graph', {
+      log('warn', 'failed to update the owner graph for a deleted CustomResourceDefinition', {
         prefix,
         error: String(error),
       })

@@ -23,7 +23,7 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'stop',
-    summary: 'Stop servers of keelson dev.',
+    summary: 'Stop keelson dev servers.',
     help: async () => (await import('../dev/stop.ts')).stopHelp,
     load: async () => (await import('./stop.ts')).stop,
   },
@@ -35,7 +35,7 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'run',
-    summary: 'Run a command, such as tests, with a server of its own.',
+    summary: 'Run a command, such as tests, with its own API server.',
     help: async () => (await import('./run-flags.ts')).runHelp,
     load: async () => (await import('./run.ts')).run,
   },
@@ -47,7 +47,8 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'store',
-    summary: 'Copy a cluster between etcd, a data folder and a file, or encrypt it.',
+    summary:
+      'Copy the objects of a cluster between etcd, a data folder and a file, or encrypt them.',
     help: async () => (await import('./store-flags.ts')).storeHelp,
     load: async () => (await import('./store.ts')).store,
   },

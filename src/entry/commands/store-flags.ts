@@ -25,7 +25,7 @@ export const storeFlags = {
     type: 'string',
     value: 'path',
     shownDefault: '/registry',
-    help: `${flags['etcd-prefix'].help} An import takes the prefix from the file.`,
+    help: `${flags['etcd-prefix'].help} An import uses the prefix in the exported file.`,
   },
   'data-dir': {
     type: 'string',
@@ -41,7 +41,7 @@ export const storeFlags = {
     type: 'string',
     value: 'number',
     shownDefault: `${REVISIONS_AHEAD}`,
-    help: 'For import: the number added to the latest revision of the export or of the replaced data, so that clients never see a revision twice. Must be larger than the number of writes at the source since the export; 0 if there were none.',
+    help: 'For import: the number added to the latest revision of the export or of the replaced data, so that clients never see a revision twice. Must be larger than the number of writes to the old store after the export. Use 0 if there were no such writes.',
   },
   'encryption-provider-config': {
     type: 'string',

@@ -27,7 +27,7 @@ export const whyFlags = {
     type: 'string',
     short: 'n',
     value: 'namespace',
-    help: 'The namespace of the request. Default: all namespaces, whatever the kubeconfig says.',
+    help: 'The namespace of the request. Default: all namespaces, even if the kubeconfig specifies a namespace.',
   },
   'all-namespaces': {
     type: 'boolean',

@@ -21,11 +21,11 @@ const devFlags = {
   },
   ephemeral: {
     type: 'boolean',
-    help: 'Keep objects in memory, and all files in a temporary folder that is removed at the end. With --data-dir, certificates and the kubeconfig are kept in that folder.',
+    help: 'Keep objects in memory, and all files in a temporary folder that is removed when the server stops. With --data-dir, certificates and the kubeconfig are kept in that folder.',
   },
   reset: {
     type: 'boolean',
-    help: 'Delete all objects in the data folder before the start. Its certificates and kubeconfig stay. Not with --etcd-servers.',
+    help: 'Delete all objects in the data folder before the start. The certificates and the kubeconfig stay. Cannot be combined with --etcd-servers.',
   },
   'secure-port': {
     type: 'string',
@@ -34,7 +34,7 @@ const devFlags = {
   },
   'kubeconfig-merge': {
     type: 'boolean',
-    help: 'Add a context to the kubeconfig that kubectl reads (the first file of KUBECONFIG, or ~/.kube/config), and make it the current one. Everything else in that file stays. An entry of the same name that belongs to another server is not replaced: the start fails. With --ephemeral and without --data-dir, the context is removed when the server stops, and the previous context becomes the current one again.',
+    help: 'Add a context to the kubeconfig that kubectl reads (the first file of KUBECONFIG, or ~/.kube/config), and make it the current one. Everything else in that file stays. If an entry of the same name belongs to another server, keelson dev does not start. With --ephemeral and without --data-dir, the context is removed when the server stops, and the previous context becomes the current one again.',
   },
   context: {
     type: 'string',
@@ -50,7 +50,7 @@ const devFlags = {
   etcd: {
     type: 'string',
     value: 'program',
-    help: 'Path of the etcd program to start, which keeps the objects. --etcd=etcd means the one on the PATH. If the data folder already contains data of etcd, this flag is not needed. Not with --ephemeral.',
+    help: 'Path of an etcd program, which keelson dev starts to store the objects. --etcd=etcd starts the program etcd on the PATH. If the data folder already contains data of etcd, this flag is not needed. Cannot be combined with --ephemeral.',
   },
 } as const satisfies CommandFlagTable
 
@@ -59,7 +59,7 @@ const passedFlags: CommandFlagTable = {
   'etcd-servers': {
     type: 'string',
     value: 'list',
-    help: 'Keep objects in an etcd that already runs. Not with --ephemeral.',
+    help: 'Keep objects in an etcd that already runs. Cannot be combined with --ephemeral.',
   },
   kubernetes: {
     type: 'string',
@@ -72,7 +72,7 @@ const passedFlags: CommandFlagTable = {
     type: 'string',
     short: 'v',
     value: 'level',
-    help: '-v or -v=1 prints a line for each request of a client. From level 2 on, the log is that of keelson serve.',
+    help: '-v or -v=1 prints a line for each request of a client. With level 2 or higher, the output is the log of keelson serve.',
   },
 }
 

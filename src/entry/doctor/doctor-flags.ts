@@ -16,14 +16,14 @@ const doctorFlags = {
   manifest: {
     type: 'string',
     value: 'file',
-    help: 'The manifest of the static pod of kube-apiserver, which kubeadm writes to /etc/kubernetes/manifests, or a unit file of systemd. keelson doctor FILE is the same.',
+    help: 'The manifest of the static pod of kube-apiserver, which kubeadm writes to /etc/kubernetes/manifests, or a unit file of systemd. The command keelson doctor FILE has the same effect.',
   },
   kubernetes: {
     type: 'string',
     value: 'version',
     choices: releaseNames,
     shownDefault: `1.${defaultMinor}`,
-    help: 'The Kubernetes release that the server will be.',
+    help: 'The Kubernetes release of the server.',
   },
   'secure-port': {
     type: 'string',

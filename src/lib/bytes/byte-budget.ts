@@ -117,7 +117,7 @@ export class ByteBudget {
 export function addBudgetMetrics(metrics: Metrics, budget: ByteBudget): void {
   const bytes = metrics.gauge({
     name: 'keelson_request_memory_bytes',
-    help: 'Estimated memory that requests and responses hold, in bytes: current (used), highest so far (peak) and maximum (max).',
+    help: 'Estimated memory of requests and responses in bytes: the current memory (used), the highest since the start (peak) and the limit (max).',
     labels: ['state'],
   })
   const refused = metrics

@@ -154,7 +154,7 @@ function measureLag(metrics: Metrics, { monotonicMs }: Clock, onProbe: () => voi
   const lag = metrics.histogram(
     {
       name: 'keelson_event_loop_lag_seconds',
-      help: 'How much later than scheduled a timer fired, measured every 250 ms. A new request waits about as long before it is processed.',
+      help: 'Delay in seconds between the scheduled time of a timer and the time at which it fired, measured every 250 ms. A new request waits for about the same time before it is processed.',
     },
     loopBounds,
   )

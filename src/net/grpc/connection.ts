@@ -337,7 +337,7 @@ export class GrpcConnection {
     this.#quietMs += TICK_MS
     if (this.#isPinging) {
       if (this.#sincePingMs >= PING_TIMEOUT_MS) {
-        this.#log('warn', 'the server does not respond, closing the connection', {
+        this.#log('warn', 'the server does not respond; closing the connection', {
           endpoint: this.endpoint,
         })
         this.#onTrouble()

@@ -101,7 +101,7 @@ export class RequestMetrics {
     })
     this.#refused = metrics.counter({
       name: 'keelson_refused_requests_total',
-      help: 'Number of requests that were rejected before they reached a resource or a document: not authenticated, forbidden, over a limit, or without a valid path.',
+      help: 'Number of requests that were rejected early, because they were not authenticated, were forbidden, exceeded a limit or had no valid path.',
       labels: ['code'],
     })
     this.#filters = addFilters(metrics)

@@ -46,7 +46,7 @@ export class FlowMetrics {
     this.fairFraction = metrics
       .gauge({
         name: 'apiserver_flowcontrol_seat_fair_frac',
-        help: 'Seats that each priority level got when seats were last divided, as a fraction of its target, before its minimum and maximum are applied.',
+        help: 'Fraction of its target number of seats that each priority level got when seats were last divided, before its minimum and maximum were applied.',
       })
       .with()
   }

@@ -42,12 +42,12 @@ export class PriorityLevelMetrics {
     })
     this.#nextS = metrics.gauge({
       name: 'apiserver_flowcontrol_next_s_bounds',
-      help: 'Minimum and maximum virtual start time (fair queuing), in seat-seconds, of the next request of each queue.',
+      help: 'Minimum and maximum over all queues of the virtual start time (fair queuing) of the next request, in seat-seconds.',
       labels: ['bound', ...labels],
     })
     this.#nextDiscountedS = metrics.gauge({
       name: 'apiserver_flowcontrol_next_discounted_s_bounds',
-      help: 'Minimum and maximum virtual start time (fair queuing), in seat-seconds, of the next request of each queue, minus the estimated work of its executing requests.',
+      help: 'Minimum and maximum over all queues of the virtual start time (fair queuing) of the next request, minus the estimated work of the executing requests of the queue, in seat-seconds.',
       labels: ['bound', ...labels],
     })
     this.#utilization = createUtilizationHistograms(metrics)

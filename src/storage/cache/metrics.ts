@@ -64,7 +64,7 @@ function currentMetrics(metrics: Metrics): readonly MetricView[] {
   const storage = { name: 'apiserver_storage_objects', stability: 'STABLE' } as const
   return [
     gauge(
-      { ...storage, help: 'Number of stored objects of each resource that is in the watch cache.' },
+      { ...storage, help: 'Number of stored objects, for each resource in the watch cache.' },
       'objects',
     ),
     gauge(
@@ -207,7 +207,7 @@ function set(gauge: Gauge, name: string, value: number): void {
 function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): void {
   const bytes = metrics.gauge({
     name: 'keelson_cache_bytes',
-    help: 'Memory of cached objects in bytes: used, held by the allocator, and the limit if there is one.',
+    help: 'Memory of cached objects in bytes: used by objects (used), reserved for objects (held), and the limit if there is one (max).',
     labels: ['state'],
   })
   const storeReads = metrics
@@ -225,12 +225,12 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
   const ofBudget = ['budget']
   const used = metrics.gauge({
     name: 'keelson_budget_used_bytes',
-    help: 'Memory in bytes that each memory budget uses for data that can be evicted.',
+    help: 'Memory in bytes of data that can be evicted, by memory budget.',
     labels: ofBudget,
   })
   const max = metrics.gauge({
     name: 'keelson_budget_bytes',
-    help: 'Maximum memory in bytes that each memory budget can use for data that can be evicted.',
+    help: 'Maximum memory in bytes of data that can be evicted, by memory budget.',
     labels: ofBudget,
   })
   metrics.onPrint(() => {
@@ -272,7 +272,7 @@ function addFeed(metrics: Metrics, cache: Cache): void {
   )
   const lag = metrics.gauge({
     name: 'keelson_feed_lag_seconds',
-    help: 'Time in seconds for which the events received from etcd have been behind its latest known revision. 0 if they are not behind.',
+    help: 'Time in seconds since the received events fell behind the latest known revision of etcd. 0 if they are not behind.',
   })
   metrics.onPrint(() => {
     const { feed } = cache

@@ -25,7 +25,7 @@ export class SignerMetrics {
     })
     this.#dataAt = metrics.gauge({
       name: name('fetch_keys_data_timestamp'),
-      help: 'Unix time in data_timestamp of the last successful response of the external signer to FetchKeys.',
+      help: 'Unix time in the field data_timestamp of the last successful FetchKeys response of the external signer.',
     })
     this.#fetches = metrics.counter({
       name: name('fetch_keys_request_total'),
