@@ -30,7 +30,7 @@ export const storeFlags = {
   'data-dir': {
     type: 'string',
     value: 'folder',
-    help: 'The value of --data-dir of keelson serve. For a cluster of keelson dev: the subfolder named store of its data folder.',
+    help: 'The folder that contains the objects: the --data-dir of keelson serve, or the subfolder store in the data folder of keelson dev.',
   },
   file: { type: 'string', value: 'file', help: 'The file that export writes and import reads.' },
   replace: {

@@ -126,7 +126,7 @@ function createRequestCounts(metrics: Metrics): RequestCounts {
     }),
     executingRequests: metrics.gauge({
       name: 'apiserver_flowcontrol_current_executing_requests',
-      help: 'Number of requests that are executing. A watch counts until it has sent the existing objects.',
+      help: 'Number of requests that are executing. A watch is counted until the existing objects have been sent.',
       stability,
       labels,
     }),
@@ -179,7 +179,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
     executionSeconds: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_request_execution_seconds',
-        help: 'Time in seconds from the start of execution to the response.',
+        help: 'Time in seconds from the start of the execution of a request to its response.',
         labels: [...labels, 'type'],
       },
       secondsBounds,

@@ -31,7 +31,7 @@ export class FlowMetrics {
     const byKind = metrics.histogram(
       {
         name: 'apiserver_flowcontrol_read_vs_write_current_requests',
-        help: 'Histogram of the number of read or write requests as a fraction of their maximum number, with one observation per nanosecond.',
+        help: 'Number of read or write requests as a fraction of their maximum number, observed once per nanosecond.',
         labels: ['phase', 'request_kind'],
       },
       kindBounds,

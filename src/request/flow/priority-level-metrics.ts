@@ -157,7 +157,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     requests: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_priority_level_request_utilization',
-        help: 'Histogram of the number of requests as a fraction of the request limit of a priority level, with one observation per nanosecond.',
+        help: 'Number of requests of a priority level as a fraction of its request limit, observed once per nanosecond.',
         labels: ['phase', ...labels],
       },
       requestBounds,
@@ -165,7 +165,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     seats: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_priority_level_seat_utilization',
-        help: 'Histogram of the seats in use as a fraction of the current seats of a priority level, with one observation per nanosecond.',
+        help: 'Seats in use as a fraction of the current seats of a priority level, observed once per nanosecond.',
         labels: ['phase', ...labels],
       },
       seatBounds,
@@ -173,7 +173,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     demand: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_demand_seats',
-        help: 'Histogram of the seat demand as a fraction of the current seats of a priority level, with one observation per nanosecond.',
+        help: 'Seat demand as a fraction of the current seats of a priority level, observed once per nanosecond.',
         labels,
       },
       demandBounds,
