@@ -38,7 +38,7 @@ test('a difference within the spread of the rounds is not a regression', () => {
   assert.ok(!isRegression(ratios.map((ratio) => quiet(100, 100 * ratio))))
 })
 
-test('a round is disturbed if the host or other processes took CPU time while either server was measured', () => {
+test('a benchmark round is disturbed if the host or unrelated processes used CPU time while either server was measured', () => {
   const turn = { cpuMicros: 10, stolen: 0, others: 0.05 }
   const isDisturbed = (before: Disturbance, after: Disturbance): boolean =>
     roundOf({ before: { ...turn, ...before }, after: { ...turn, ...after } }).isDisturbed
@@ -47,7 +47,7 @@ test('a round is disturbed if the host or other processes took CPU time while ei
   assert.ok(isDisturbed(turn, { stolen: 0, others: 0.3 }))
 })
 
-test('disturbed rounds count only if there are too few undisturbed rounds, and the least disturbed rounds are chosen first', () => {
+test('disturbed benchmark rounds are used only if there are too few undisturbed rounds, beginning with the least disturbed round', () => {
   const rounds = [disturbed(1, 9, 0.5), quiet(1, 1), disturbed(1, 2, 0.2), quiet(1, 1.1)]
   assert.deepEqual(
     roundsThatCount(rounds, 3).map(({ after }) => after),

@@ -53,7 +53,7 @@ const failed = new CallError('Post "x": EOF', 'other')
 const answered = (status: number): CallError =>
   new CallError('said', 'answered', { answer: { status, retryAfterSec: 0 } })
 
-test('the image policy webhook receives the images of a pod, and only those annotations whose keys belong to the webhook', async () => {
+test('the image policy webhook receives the images of a pod, and only annotations whose keys contain image-policy.k8s.io', async () => {
   const world = new ImagePolicyFixture([{ allowed: true }])
   const annotations = { 'a.image-policy.k8s.io/b': '1', other: '2' }
   await world.outcome(create({ initContainers: [{ name: 'i', image: 'j' }] }, { annotations }))

@@ -35,7 +35,7 @@ test('the signal of a request context is aborted when the client disconnects or 
   assert.ok(late.context.hasTimedOut)
 })
 
-test('a request context does not read the signal of a client that reports its disconnection through a callback', () => {
+test('if a client reports its disconnection through a callback, the request context does not read the signal of the client', () => {
   let listener: (() => void) | undefined
   const client = {
     get signal(): AbortSignal {
@@ -110,7 +110,7 @@ function annotationsOf(decision: RequestContext['decision']): object {
   return Object.fromEntries(context.annotations)
 }
 
-test('the annotations contain the authorization decision, but not the error of a failed authorizer', () => {
+test('the audit annotations of a request contain the authorization decision, but not the error of a failed authorizer', () => {
   const [decision, reason] = ['authorization.k8s.io/decision', 'authorization.k8s.io/reason']
   assert.deepEqual(annotationsOf({ verdict: 'allow', reason: 'RBAC: x' }), {
     [decision]: 'allow',

@@ -33,7 +33,7 @@ const counts: { readonly [release: number]: Readonly<Record<string, number>> } =
 }
 
 for (const [release, expected] of Object.entries(counts)) {
-  test(`the gate table contains the gates of 1.${release}`, () => {
+  test(`the gate table contains the feature gates of Kubernetes 1.${release}`, () => {
     const states = [...gatesOf(Number(release)).states.values()]
     const count = (matches: (state: GateState) => boolean): number => states.filter(matches).length
     const actual = {
@@ -80,18 +80,18 @@ test('a release that emulates an older version has the gate states of that versi
   assert.deepEqual(states, ['BETA off', 'BETA off', 'GA on', 'GA on'])
 })
 
-test('a gate of this release that the emulated version does not have yet is reported as absent, and a gate of a later release as unknown', () => {
+test('a gate that is newer than the emulated version is reported as absent, and a gate of a later release as unknown', () => {
   assert.equal(describe(33, 'DeclarativeValidation', { emulated: 32 }), 'absent')
   assert.equal(describe(33, 'EvictionRequestAPI', { emulated: 32 }), 'unknown')
 })
 
-test('the stage of a gate that needs a compatible version applies only if all servers have that version', () => {
+test('a beta gate with a minimum compatibility version is on by default only if all servers have at least this version', () => {
   const name = 'DRAFractionalCapacityRange'
   assert.equal(describe(37, name), 'BETA off')
   assert.equal(describe(37, name, { minCompatibility: 37 }), 'BETA on')
 })
 
-test('by default, gates have the state of 1.33', () => {
+test('by default, feature gates have the state of Kubernetes 1.33', () => {
   assert.ok(!defaultGates.isOn('WatchList'))
   assert.ok(defaultGates.isOn('OrderedNamespaceDeletion'))
   assert.ok(!defaultGates.isOn('Unknown'))

@@ -33,6 +33,6 @@ const cases: readonly (readonly [go: string, json: string | undefined])[] = [
   ['[]string{"a"... (5 more)}', undefined],
 ]
 
-test('a value in the syntax of Go is converted to JSON', () => {
+test('a value that is written in Go syntax is converted to JSON', () => {
   for (const [go, json] of cases) assert.equal(goToJson(go), json, go)
 })

@@ -4,7 +4,7 @@ import { cpuMsOf } from '../../test/support/harness/turns.ts'
 import { goPlain, goStrings, goSyntax } from './go-value.ts'
 import type { Json } from './object.ts'
 
-test('values are formatted as in Go', () => {
+test('JSON values are formatted as Go formats them with %#v and %v', () => {
   const value: Json = { b: [1, 'x', null], a: { c: true } }
   const list = '[]interface {}{1, "x", interface {}(nil)}'
   assert.equal(

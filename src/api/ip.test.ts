@@ -8,7 +8,7 @@ const canonical = (text: string): string | undefined => {
   return ip && formatIp(ip)
 }
 
-test('addresses are parsed leniently and formatted in canonical form', () => {
+test('IP addresses with leading zeros, uppercase letters or an embedded IPv4 address are formatted in canonical form', () => {
   const cases = [
     ['10.0.0.1', '10.0.0.1'],
     ['010.001.0.1', '10.1.0.1'],
@@ -23,7 +23,7 @@ test('addresses are parsed leniently and formatted in canonical form', () => {
   for (const [text, expected] of cases) assert.equal(canonical(text), expected, text)
 })
 
-test('a string that is not an address is not parsed', () => {
+test('a string that is not an IP address is not parsed', () => {
   for (const text of [
     '',
     'x',

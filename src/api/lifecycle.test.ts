@@ -22,7 +22,7 @@ test('a deprecated kind has a warning with the text of kube-apiserver', () => {
   )
 })
 
-test('a kind that is not deprecated yet in a release has no warning', () => {
+test('a kind causes no deprecation warning in a release in which it is not deprecated', () => {
   assert.equal(deprecationOf(33, 'storage.k8s.io/v1beta1', 'VolumeAttributesClass'), undefined)
   assert.equal(deprecationOf(32, 'v1', 'Endpoints'), undefined)
   assert.equal(deprecationOf(33, 'apps/v1', 'Deployment'), undefined)

@@ -82,7 +82,7 @@ test('a quantity without digits is zero, and errors have the messages of kube-ap
     assert.ok('fault' in canonicalQuantity(text), text)
 })
 
-test('dots, plus signs and leading zeros are preserved if the rest is canonical', () => {
+test('a quantity keeps a trailing dot, a plus sign and leading zeros in its exponent if the rest is canonical', () => {
   for (const text of ['5.k', '+5.k', '5.Ki', '5.e3', '1e+3', '1e03', '1E+3']) {
     assert.deepEqual(canonicalQuantity(text), { text }, text)
   }

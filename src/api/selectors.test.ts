@@ -118,7 +118,7 @@ const tooMany: readonly [string, string, (text: string) => unknown, RegExp][] = 
   ],
 ]
 for (const [fine, refused, parse, message] of tooMany) {
-  test(`a selector that begins with ${fine.slice(0, 12)} is rejected if it is too large: ${message.source}`, () => {
+  test(`a selector that begins with ${fine.slice(0, 12)} is rejected if it exceeds a limit: ${message.source}`, () => {
     assert.ok(parse(fine))
     assert.throws(() => parse(refused), { code: 400, message })
   })

@@ -188,7 +188,7 @@ kind: AuthenticationConfiguration
 jwt: [{issuer: {url: "https://a.example.org", audiences: [${audience}]}, claimMappings: {username: {claim: sub, prefix: ""}}}]
 `
 
-test('the anonymous setting of an AuthenticationConfiguration file is stored separately from --anonymous-auth, for reloads of the file', async () => {
+test('the setting of --anonymous-auth is not stored as a setting of the AuthenticationConfiguration file', async () => {
   const path = write('no-anonymous.yaml', issuerFor('a'))
   const { anonymous, file } = readAccess({ 'authentication-config': path }).authentication
   assert.deepEqual(anonymous, { isEnabled: true, paths: [] }, 'as set by the flag')
@@ -332,7 +332,7 @@ test('--authorization-mode configures authorizers', () => {
   assert.equal(hook.webhook.reviewVersion, 'v1beta1')
 })
 
-test('credentials are sent only to servers that use TLS', () => {
+test('credentials in a kubeconfig are ignored if the URL of the server does not use TLS', () => {
   const path = write(
     'plain',
     `clusters: [{name: c, cluster: {server: "127.0.0.1:9"}}]

@@ -240,7 +240,7 @@ test('all errors in the flags are reported together', () => {
   }
 })
 
-test('the words of a flag name can be separated by _, and -v accepts its level in several forms', () => {
+test('the words of a flag name can be separated by underscores, and -v accepts its level in several forms', () => {
   const port = (...args: readonly string[]) => configOf(etcd, ...args).network.port
   assert.deepEqual([port('--secure_port=7443'), port('--secure_port', '7444')], [7443, 7444])
   const level = (...args: readonly string[]) => configOf(etcd, ...args).telemetry.logging.verbosity
@@ -540,7 +540,7 @@ function hintsOf(...args: readonly string[]): readonly string[] {
   return checked.kind === 'faults' ? checked.hints : []
 }
 
-test('if an error message does not explain the fix, a hint is added', () => {
+test('an error message that does not say how to correct a flag is followed by a hint', () => {
   assert.match(hintsOf('--nope', etcd).join(), /keelson serve --help/)
   assert.match(hintsOf().join(), /--data-dir/)
   assert.match(hintsOf(etcd, '--tls-cert-file=/none').join(), /--tls-private-key-file is missing/)
@@ -574,7 +574,7 @@ test('a gate that does not exist in the emulated version gets no suggestion', ()
   assert.deepEqual(hintsOf(...gates, etcd), [])
 })
 
-test('errors and hints for keelson dev name the command, and suggest its own flags', () => {
+test('errors and hints of keelson dev name this command and suggest flags of this command', () => {
   const checked = checkArgs(['help', '--ephemerl', '--in-memory', etcd], {
     command: { command: 'keelson dev', ownFlags: ['ephemeral'] },
   })
@@ -717,7 +717,7 @@ test('--testing is in the help text, and is refused by all commands except keels
 const checkTwoReleases = (...args: readonly string[]) =>
   checkArgs([etcd, ...args], { releases: [33, 34] })
 
-test('--kubernetes chooses the release, and other versions are relative to it', () => {
+test('--kubernetes chooses the release, and the values of other version flags depend on this release', () => {
   const chosen = checkTwoReleases('--kubernetes=1.34.x', '--emulated-version=1.33')
   assert.ok(chosen.kind === 'config')
   const { release, runtime, featureGates, telemetry } = chosen.config
@@ -761,7 +761,7 @@ test('a default that a later release changed depends on the release', () => {
   }
 })
 
-test('--min-compatibility-version is between the oldest version and --emulated-version', () => {
+test('--min-compatibility-version must be between the oldest supported version and --emulated-version', () => {
   const chosen = checkNewest('--kubernetes=1.36', '--min-compatibility-version=1.34')
   assert.ok(chosen.kind === 'config')
   assert.equal(chosen.config.featureGates.minCompatibility, 34)
@@ -786,7 +786,7 @@ const faultsOfRelease = (release: number, key: string) => {
   return checked.kind === 'faults' ? checked.faults : []
 }
 
-test('--runtime-config accepts the group versions of the release', () => {
+test('--runtime-config accepts only API versions that the chosen release has', () => {
   const key = 'scheduling.k8s.io/v1alpha2'
   assert.deepEqual(faultsOfRelease(36, key), [])
   assert.deepEqual(faultsOfRelease(35, key), [`group version ${key} that has not been registered`])

@@ -22,7 +22,7 @@ test('--controllers: * selects all controllers, a name selects one, -name exclud
   assert.deepEqual(parseControllers([aggregation, `-${aggregation}`]).controllers, [aggregation])
 })
 
-test('--controllers refuses an unknown name with the error of kube-controller-manager, and the name of a controller that Keelson lacks with advice', () => {
+test('--controllers refuses an unknown name with a suggestion, and the name of a controller that Keelson lacks with advice', () => {
   assert.deepEqual(parseControllers(['-nope', 'nope']).faults, [
     '"nope" is not in the list of known controllers',
     '"nope" is not in the list of known controllers',

@@ -17,7 +17,7 @@ test('the flags that name files are exactly those whose help text describes a fi
   assert.deepEqual(found, described)
 })
 
-test('replacePaths replaces the paths in lists and in certificates for host names', () => {
+test('replacePaths replaces every path in the value of a flag, but not the host names after certificate paths', () => {
   assert.equal(replacePaths('client-ca-file', '/a,b', upper), '/A,B')
   assert.equal(replacePaths('service-account-key-file', '/a,/b', upper), '/A,/B')
   assert.equal(replacePaths('tls-sni-cert-key', '/a,/b:shop.example', upper), '/A,/B:shop.example')

@@ -43,7 +43,7 @@ const clientCas = (resourceVersion: string, ...pems: readonly string[]): ApiResp
   map(resourceVersion, { 'client-ca-file': pems.join('') })
 const dataOf = (body: string | undefined) => JSON.parse(body?.replace(/^\w+ /, '') ?? '').data
 
-test('existing certificates in the ConfigMap are kept', async () => {
+test('existing certificates in the ConfigMap extension-apiserver-authentication are kept', async () => {
   const [body] = await written([clientCas('1', old)], [done])
   assert.equal(dataOf(body)['client-ca-file'], old + own)
 })

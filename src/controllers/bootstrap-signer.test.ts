@@ -15,7 +15,7 @@ const clusterInfo = (data: Fields): KubeObject => ({
   data,
 })
 
-test('each token signs the kubeconfig, and signatures of tokens that no longer exist are removed', () => {
+test('the kubeconfig in cluster-info is signed with each bootstrap token, and signatures of deleted tokens are removed', () => {
   const data = {
     kubeconfig: 'content',
     other: 'kept',
@@ -57,7 +57,7 @@ test('signatures are created only for tokens that allow signing and whose Secret
   assert.equal(tokenOf('bootstrap-token-abcdef', { type: 'Opaque', data: encode(good) }), undefined)
 })
 
-test('stopping the controller before the tokens are listed does not change the signatures', async () => {
+test('if the controller stops before the bootstrap tokens are listed, the signatures in cluster-info do not change', async () => {
   const [configMaps, secrets] = [builtIn('configmaps'), builtIn('secrets')]
   await using plane = await MemoryControlPlane.start([configMaps, secrets])
   const data = {

@@ -6,7 +6,7 @@ import { Bootstrap } from './bootstrap.ts'
 
 const handle: Handler = async () => ({ status: 500, headers: {}, body: Buffer.alloc(0) })
 
-test('an attempt that fails for many objects is reported in one line', async () => {
+test('if many initial objects of one resource cannot be created, one log line reports their number', async () => {
   const lines: unknown[] = []
   const log: Log = (...line) => lines.push(line)
   const first = ['a', 'b', 'c'].map((name) => ({

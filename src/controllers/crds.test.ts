@@ -160,7 +160,7 @@ test('when another definition is deleted, a refused definition is rechecked once
   )
 })
 
-test('names do not count as free until all definitions are listed', {
+test('the names of a definition are not accepted before all definitions are listed', {
   timeout: 120_000,
 }, async () => {
   const late = crd('late', true)

@@ -214,7 +214,7 @@ test('a process that has exclusive access to the store does not wait until the L
   }
 })
 
-test('a process that has exclusive access to the store still yields to kube-controller-manager', async () => {
+test('a process that has exclusive access to the store does not lead while kube-controller-manager holds the Lease', async () => {
   const clock = new VirtualTime()
   const store = new Store()
   store.managerLease = leftBy('kube-controller-manager', 'manager')
@@ -269,7 +269,7 @@ test('a server that cannot start its controllers releases the Lease and retries'
   assert.ok(first.isLeading)
 })
 
-test('a server that cannot start all of its controllers releases the Lease and retries', async () => {
+test('if a controller fails after the server has become the leader, the server releases the Lease and retries', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   await using first = new Replica('one', parts)

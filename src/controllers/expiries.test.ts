@@ -23,7 +23,7 @@ test('a finished Job with a TTL expires when the TTL has passed', () => {
 const ofToken = (expiration: string, type = 'bootstrap.kubernetes.io/token') =>
   tokenExpiryOf({ type, data: { expiration: Buffer.from(expiration).toString('base64') } })
 
-test('a bootstrap token expires at its expiration, and a token with an invalid expiration has already expired', () => {
+test('a bootstrap token expires at its expiration time, and a token with a malformed expiration time counts as expired', () => {
   assert.equal(ofToken('2001-02-03T04:05:06Z'), finishedMs)
   assert.equal(ofToken('soon'), 0)
   assert.equal(ofToken(''), undefined)

@@ -12,7 +12,7 @@ const annotations = { 'apf.kubernetes.io/autoupdate-spec': 'true' }
 const own = { metadata: { name: 'catch-all', annotations }, spec }
 
 for (const others of [0, 1000]) {
-  test(`an object that is already correct is not written if the list has ${others} other objects`, async () => {
+  test(`a default flow-control object that is already correct is not written if the list has ${others} other objects`, async () => {
     const items = Array.from({ length: others }, (_, at) => ({
       metadata: { name: `flow-schema-of-a-user-${at}` },
       spec,

@@ -5,7 +5,7 @@ import { startInTurns } from './start-in-turns.ts'
 const onFailed = (error: unknown): never => assert.fail(String(error))
 const atOnce = { defer: (run: () => void): void => run(), onFailed }
 
-test('all controllers are stopped in parallel and awaited, even if one of them fails to stop', async () => {
+test('a stop ends all controllers in parallel and waits for them, even if one of them fails to stop', async () => {
   const reported: string[] = []
   const slow = Promise.withResolvers<void>()
   const controller = (name: string, end: () => Promise<void>): AsyncDisposable => ({
@@ -44,13 +44,13 @@ test('all controllers are stopped in parallel and awaited, even if one of them f
   await failed
 })
 
-test('stopping succeeds if all controllers stop', async () => {
+test('the stop of all controllers succeeds if each controller stops', async () => {
   await startInTurns([() => ({ [Symbol.asyncDispose]: () => Promise.resolve() })], atOnce)[
     Symbol.asyncDispose
   ]()
 })
 
-test('one controller is started per tick, and none is started after the stop', async () => {
+test('one controller is started per tick of the event loop, and none is started after the stop', async () => {
   const reported: string[] = []
   const due: (() => void)[] = []
   const starts = ['a', 'b', 'c'].map((name) => () => {

@@ -121,7 +121,7 @@ test('no key verifies a token without a signature', () => {
   }
 })
 
-test('a file can contain several keys, and everything else in it is skipped', () => {
+test('a PEM file can contain several keys, and everything else in the file is skipped', () => {
   const [first, second] = pairs.map(([, pair]) => pair)
   assert.ok(first !== undefined && second !== undefined)
   const text = `text\n${publicPem(first.publicKey)}\n${privatePem(second.privateKey)}`

@@ -34,7 +34,7 @@ test('an empty object of every built-in kind can be printed as a table row', () 
   }
 })
 
-test('a built-in resource has the properties specified in the catalogue', () => {
+test('a built-in resource has the properties that the catalog specifies', () => {
   const { isNamespaced, isStored, verbs } = pods
   const { shortNames, categories, singular } = pods.discovery
   assert.deepEqual(

@@ -58,7 +58,7 @@ const isHarmful =
   'feature gate to keep data persisted in etcd consistent with prior versions of Kubernetes.'
 const minimum = '{Type="FieldValueInvalid", Field="spec.a", Origin="minimum"}'
 
-test('if both validations agree, nothing is logged, and the errors of the handwritten validation are returned', () => {
+test('if declarative and handwritten validation agree, nothing is logged, and the handwritten errors are returned', () => {
   const own: FieldFault[] = [{ ...negative('spec.a'), tag: 'minimum' }, required('spec.other')]
   const declared: FieldFault[] = [{ ...negative('spec.a'), tag: 'minimum' }]
   const result = runBoth({ validate: () => [...own, ...own], declarative: () => declared })
@@ -81,7 +81,7 @@ test('an error that only declarative validation finds is logged and counted', ()
   assert.deepEqual(result, { faults: [], logged, mismatches: '1', panics: '0' })
 })
 
-test('errors of the same field do not match if their reasons differ', () => {
+test('a declarative and a handwritten error of the same field do not match if their reasons differ', () => {
   const result = runBoth({
     validate: () => [{ ...required('spec.a'), tag: 'required' }],
     declarative: () => [{ ...negative('spec.a'), tag: 'minimum' }],
@@ -93,7 +93,7 @@ test('errors of the same field do not match if their reasons differ', () => {
   )
 })
 
-test('with DeclarativeValidationTakeover, declarative errors replace the covered ones, and the log recommends disabling the gate', () => {
+test('with DeclarativeValidationTakeover, declarative errors replace the handwritten ones, and mismatches are logged with advice', () => {
   const declared: FieldFault[] = [{ ...negative('spec.b'), tag: 'minimum' }]
   const rules: KindRules = {
     validate: () => [{ ...negative('spec.a'), tag: 'minimum' }, required('spec.other')],
@@ -153,7 +153,7 @@ test('only ReplicationController has declarative validation, and only if the gat
 const sorted = (faults: readonly FieldFault[]): string[] =>
   faults.map((fault) => JSON.stringify(fault)).toSorted()
 
-test('both validations of a ReplicationController find the same errors in its tagged fields', () => {
+test('declarative and handwritten validation find the same errors in the tagged fields of a ReplicationController', () => {
   const rules = rulesByKind.get('ReplicationController') ?? assert.fail()
   for (const spec of [
     {},

@@ -36,7 +36,7 @@ function decoded(field: SweptField, resource: Resource): KubeObject | undefined 
   }
 }
 
-test('the number of errors of a long list is limited in every field', async () => {
+test('the number of reported errors is limited for a long list in any field of any kind', async () => {
   const targets = await loadTargets()
   const fields = fieldsOf(targets).filter(
     ({ isShared, target }) => !isShared && target.part === undefined,

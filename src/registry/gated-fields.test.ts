@@ -58,7 +58,7 @@ const fields = new GatedFields(defaultGates)
 const drop = (object: KubeObject, current?: KubeObject): KubeObject =>
   fields.drop(object, current, struct)
 
-test('a read returns gated fields that were stored while the gates of these fields were on', () => {
+test('a read returns the fields of a disabled feature gate that were stored while the gate was enabled', () => {
   const read = decodeStored(Buffer.from(JSON.stringify(gated)), pods.shape, 7)
   const spec = fieldsOf(read['spec'])
   const container = fieldsOf(itemsOf(spec['containers'])[0])
@@ -70,7 +70,7 @@ test('a read returns gated fields that were stored while the gates of these fiel
   assert.equal(fieldsOf(read['status'])['observedGeneration'], 3)
 })
 
-test('the gated fields of a new object are dropped', () => {
+test('the fields of disabled feature gates are dropped from a new object', () => {
   const spec = fieldsOf(drop(gated)['spec'])
   const [container] = itemsOf(spec['containers'])
   assert.deepEqual(Object.keys(spec).toSorted(), ['containers', 'volumes'])
@@ -78,13 +78,13 @@ test('the gated fields of a new object are dropped', () => {
   assert.deepEqual(spec['volumes'], [{ name: 't', projected: { sources: [{}] } }])
 })
 
-test('an update keeps and can change gated fields that the stored object uses', () => {
+test('an update keeps, and can change, the fields of a disabled feature gate that the stored object uses', () => {
   assert.equal(drop(gated, gated), gated)
   const more = aPod({ ...fieldsOf(gated['spec']), resources: { limits: { cpu: '2' } } })
   assert.deepEqual(fieldsOf(drop(more, gated)['spec'])['resources'], { limits: { cpu: '2' } })
 })
 
-test('if the stored object uses a gate, fields of other gates are still dropped', () => {
+test('if the stored object uses one disabled feature gate, the fields of other disabled gates are still dropped', () => {
   const used = aPod({ resourceClaims: [{ name: 'r' }] })
   const spec = fieldsOf(drop(gated, used)['spec'])
   const [container] = itemsOf(spec['containers'])
@@ -115,7 +115,7 @@ test('fields of the ResourceHealthStatus gate are dropped even if they are store
   assert.deepEqual(status['containerStatuses'], [{ name: 'c' }])
 })
 
-test('gated fields in the templates of workloads are treated like those of Pods', () => {
+test('the fields of disabled feature gates are dropped or kept in the pod templates of workloads in the same way as in Pods', () => {
   const deployments = resource('deployments', 'apps')
   const template = { metadata: {}, spec: gated['spec'] ?? null }
   const object = {
@@ -143,7 +143,7 @@ const slice = (endpoints: readonly Fields[]): KubeObject => ({
   endpoints,
 })
 
-test('the topology of an old EndpointSlice is kept until its endpoints change', () => {
+test('the deprecatedTopology of a stored endpoint is kept until the endpoints of its EndpointSlice change', () => {
   const slices = resource('endpointslices', 'discovery.k8s.io')
   const old = {
     addresses: ['10.0.0.1'],
@@ -159,7 +159,7 @@ test('the topology of an old EndpointSlice is kept until its endpoints change', 
   assert.deepEqual(changed['endpoints'], [{ addresses: ['10.0.0.2'], nodeName: 'h' }])
 })
 
-test('gated fields in volumeClaimTemplates are kept, and an object that loses its only field stays as an empty object', () => {
+test('gated fields in volumeClaimTemplates are kept, and dropping the only field of an object leaves an empty object', () => {
   const set = resource('statefulsets', 'apps')
   const claim = { metadata: { name: 'd' }, spec: { volumeAttributesClassName: 'fast' } }
   const object = { kind: 'StatefulSet', apiVersion: 'apps/v1', metadata: { name: 's' } }
@@ -247,7 +247,7 @@ test('in the Jobs of a CronJob, only the gated fields of Pods are dropped', () =
   assert.deepEqual(kept['template'], { spec: {} })
 })
 
-test('the gate of Pod-level resources does not count as in use if the stored resources have no quantities', () => {
+test('a stored Pod does not count as using Pod-level resources if its resources contain no quantities', () => {
   const wanted = aPod({ resources: { limits: { cpu: '1' } } })
   for (const stored of [{}, { limits: {} }]) {
     assert.equal(

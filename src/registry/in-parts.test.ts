@@ -112,7 +112,7 @@ test('an unknown field counts once, however often decoding is interrupted', () =
   sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
 })
 
-test('unknown fields with the same path are reported in the same way if decoding is interrupted', () => {
+test('unknown fields whose paths are printed alike are reported in the same way if decoding is interrupted', () => {
   const tree: Json = {
     'spec.a': 1,
     spec: { a: 1, containers: texts(40).map((name) => ({ name })) },

@@ -43,7 +43,7 @@ const pod = (spec: Fields, container: Fields = {}): KubeObject => ({
   spec: { containers: [{ name: 'c', image: 'i', ...container }], ...spec },
 })
 
-test('a restartPolicy of a container is refused in 1.33, and dropped in 1.34', () => {
+test('the restartPolicy of a regular container is refused in 1.33, and dropped in 1.34', () => {
   const given = pod({}, { restartPolicy: 'Never' })
   assert.deepEqual(faultsIn(older, 'v1 Pod', given), [
     'spec.containers[0].restartPolicy: Forbidden: may not be set for non-init containers',

@@ -11,11 +11,11 @@ const faults = [
   tooMany('spec.list', 2, 1),
 ]
 
-test('1.33 reports errors with the texts of the rules', () => {
+test('in 1.33, validation errors have the original texts of the validation rules', () => {
   assert.equal(faultsOfRelease(faults, 33), faults)
 })
 
-test('since 1.34, values are shown as JSON, and texts do not repeat the field', () => {
+test('since 1.34, validation errors show values as JSON, and do not repeat the name of the field', () => {
   assert.deepEqual(
     faultsOfRelease(faults, 34).map(({ message }) => message),
     [
@@ -27,7 +27,7 @@ test('since 1.34, values are shown as JSON, and texts do not repeat the field', 
   )
 })
 
-test('many errors are adapted in parts', () => {
+test('the texts of many validation errors are adapted to a later release in parts', () => {
   let ticks = 0
   const many = Array.from({ length: 1_000 }, (_, at) => invalidShown(`spec[${at}]`, '"a"', 'bad'))
   const slices = { begin: () => undefined, isOver: true }

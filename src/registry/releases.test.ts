@@ -40,7 +40,7 @@ test('the storage version of a resource depends on the release', () => {
   assert.equal(storedVersion(35, name), 'resource.k8s.io/v1')
 })
 
-test('the scheme has the kinds of its release', () => {
+test('the scheme of a release contains only the kinds of this release', () => {
   const [older, newer] = [33, 34].map((release) =>
     schemeOf('', release).find('resource.k8s.io/v1', 'ResourceClaim'),
   )

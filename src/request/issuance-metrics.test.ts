@@ -46,7 +46,7 @@ test('an issued certificate is counted once, and only if its request specifies a
   assert.deepEqual(countedOf({ signerName: 'example.com/s' }), [])
 })
 
-test('the requested duration counts as honored if that of the certificate differs by less than 5 % plus five minutes', () => {
+test('a requested duration counts as honored if the actual duration differs by less than 5 % plus five minutes', () => {
   assert.deepEqual(
     countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 1.04 }).length,
     2,

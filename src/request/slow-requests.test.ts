@@ -16,7 +16,7 @@ const request: ApiRequest = {
   peerCertificate: () => undefined,
 }
 
-test('requests of half a second or more are logged, at most ten per second, with the number of requests that were left out', () => {
+test('requests that take half a second or more are logged, at most ten per second, with the number of omitted requests', () => {
   const lines: Record<string, unknown>[] = []
   const slow = new SlowRequests((_level, _message, fields = {}) => lines.push(fields))
   slow.record({ request, context: undefined, status: 200, ms: 499 }, 100)

@@ -28,7 +28,7 @@ class StreamEngine implements Engine {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-test('an event feed is not live while its stream has reported nothing', async () => {
+test('an event feed does not count as live if its stream has not reported anything recently', async () => {
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
   try {
     let nowMs = 1_000

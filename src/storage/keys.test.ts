@@ -159,7 +159,7 @@ test('property: a range contains exactly the keys with its prefix', () => {
   )
 })
 
-test('in a key, non-ASCII text has one character per byte', () => {
+test('toKey converts each UTF-8 byte of a text into one character, and toText reverses this', () => {
   assert.equal(toKey('ä'), '\xc3\xa4')
   assert.equal(toText('\xc3\xa4'), 'ä')
   assert.equal(toKey('plain'), 'plain')

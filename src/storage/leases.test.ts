@@ -16,7 +16,7 @@ function fixture() {
   return { time, granted, faults, leases }
 }
 
-test('a lease is granted for longer than requested, and is shared while the surplus lasts', async () => {
+test('a lease is granted for longer than requested, and is shared until the additional time is used up', async () => {
   const { time, granted, leases } = fixture()
   assert.equal(await leases.get(3600), 1n)
   time.ms = 59_999
@@ -26,7 +26,7 @@ test('a lease is granted for longer than requested, and is shared while the surp
   assert.deepEqual(granted, [3660, 3660])
 })
 
-test('leases with a short time to live have no surplus and are not shared', async () => {
+test('leases with a short time to live get no additional time and are not shared', async () => {
   const { granted, leases } = fixture()
   assert.notEqual(await leases.get(15), await leases.get(15))
   assert.deepEqual(granted, [15, 15])
@@ -68,7 +68,7 @@ test('a lease that the database has lost is replaced', async () => {
   assert.notEqual(await leases.get(3600), lost)
 })
 
-test('when a lease is replaced, the number of objects on it is reported', async () => {
+test('when a lease is replaced, the number of objects that were attached to it is reported', async () => {
   const replaced: number[] = []
   const time = { ms: 0 }
   const clock = { wallMs: () => 0, monotonicMs: () => time.ms }

@@ -296,7 +296,7 @@ test('attack: a certificate whose key makes Node abort when the subject is read 
   )
 })
 
-test('attempts are counted by result, and authenticated requests by user name, for a few well-known names', async () => {
+test('authentication attempts are counted by result, and authenticated requests by a username label with few possible values', async () => {
   const all = new Metrics()
   const counted = { ...reported, metrics: new AuthenticationMetrics(all) }
   const entries = ['admin', 'jane', 'joe@example.org'].map((name) => ({
@@ -332,7 +332,7 @@ test('attempts are counted by result, and authenticated requests by user name, f
   for (const line of wanted) assert.ok(lines.includes(line), line)
 })
 
-test('the result for a static token is cached for a frozen header object, but not for a header object that can change', () => {
+test('the user of a static token is cached for a frozen header object, but not for a header object that can change', () => {
   const asked: string[] = []
   const by = createAuthenticate({
     fixedToken: (token) => {

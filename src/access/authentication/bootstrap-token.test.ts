@@ -114,11 +114,11 @@ const cases: readonly [string, string, KubeObject | undefined, string][] = [
   ['whose groups end with a comma', good, groups('system:bootstrappers:a,'), 'unknown'],
 ]
 for (const [what, token, secret, wanted] of cases) {
-  test(`a token ${what} results in ${wanted}`, async () =>
+  test(`a bootstrap token ${what} results in ${wanted}`, async () =>
     assert.equal(await seen(token, secret), wanted))
 }
 
-test('a Secret that is missing from the cache is read from etcd, and a malformed token causes no read', async () => {
+test('a bootstrap token whose Secret is not in the cache is looked up in etcd, but a malformed token is not', async () => {
   const reads: string[] = []
   const authenticate = createBootstrapTokens({
     readSecret: async (name, at) => {

@@ -14,7 +14,7 @@ const peer = (by: Certificate, isVerified = true): PeerCertificate => {
   return { certificate: new X509Certificate(certificatePem), isVerified }
 }
 
-test('a certificate is accepted only for the use that its authority is configured for', () => {
+test('certificates of the CA for users are not accepted for front proxies, and certificates of the CA for front proxies are not accepted for users', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
   const authorities = new ClientAuthorities(pems, () => nowMs)
   const [ofOne, ofOther] = [peer(one), peer(other)]
@@ -33,7 +33,7 @@ test('a certificate is accepted only for the use that its authority is configure
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
 })
 
-test('a certificate that OpenSSL did not verify is rejected for every use', () => {
+test('a certificate that OpenSSL did not verify is accepted neither for users nor for front proxies', () => {
   for (const requestHeader of [null, other.certificatePem]) {
     const authorities = new ClientAuthorities(
       { client: one.certificatePem, requestHeader },
@@ -44,7 +44,7 @@ test('a certificate that OpenSSL did not verify is rejected for every use', () =
   }
 })
 
-test('if only one kind of authority is configured, a certificate that OpenSSL verified is accepted for that kind', () => {
+test('if a CA is configured for only one use, users or front proxies, every certificate that OpenSSL verified is accepted for this use', () => {
   const authorities = new ClientAuthorities(
     { client: one.certificatePem, requestHeader: null },
     () => nowMs,
@@ -66,7 +66,7 @@ test('a certificate verified against an older bundle is accepted if the current 
   assert.ok(authorities.faultOf({ ...peer(one), isOutdated: true }, 'requestHeader') !== undefined)
 })
 
-test('one certificate authority can serve both uses: users and front proxies', () => {
+test('the same certificate authority can issue certificates for users and for front proxies', () => {
   const pems = {
     client: one.certificatePem,
     requestHeader: other.certificatePem + one.certificatePem,

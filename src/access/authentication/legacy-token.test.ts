@@ -76,7 +76,7 @@ const renamed = (world: TokenCase) => ({
   ...('account' in world ? { serviceaccounts: world.account } : {}),
 })
 
-test('a legacy token authenticates its service account for the audiences of the server, and the day of use is recorded', async () => {
+test('a legacy token authenticates its service account, and a label of its Secret records the day of use', async () => {
   const { result, labels, counted } = await seen()
   assert.deepEqual(result, {
     kind: 'known',

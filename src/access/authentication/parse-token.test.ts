@@ -9,7 +9,7 @@ const tokenOf = (claims: string): string =>
 const listed = (count: number): string =>
   tokenOf(`{"n":[${Array.from({ length: count }, () => '1').join(',')}]}`)
 
-test('the last parsed token is reused until the next microtask, and then released', async () => {
+test('if the same token is parsed twice in a row before the next microtask, the first result is reused', async () => {
   const parse = createParseToken()
   const [token, other] = [tokenOf('{"iss":"a"}'), tokenOf('{"iss":"b"}')]
   const first = parse(token)

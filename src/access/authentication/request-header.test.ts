@@ -109,7 +109,7 @@ test('headers are trusted only if the client certificate identifies a front prox
   assert.match(String(seen(headers, { wallMs: () => later })), /expired/)
 })
 
-test('identityHeaderTest recognizes the standard and the configured headers', () => {
+test('identityHeaderTest recognizes the default and the configured headers that identify a user', () => {
   const own = {
     username: ['x-user'],
     uid: ['x-uid'],

@@ -44,7 +44,7 @@ test('a known token is cached until its TTL expires, and an unknown token is not
   assert.deepEqual(questions, ['good', 'bad', 'other', 'bad', 'other', 'good', 'bad', 'other'])
 })
 
-test('the result for an unknown token is cached if failureMs is set, but a rejection is never cached', async () => {
+test('with failureMs, the cache stores that a token is unknown, but never that a token was rejected', async () => {
   const clock = { ms: 0, monotonicMs: () => clock.ms }
   const { authenticate, questions } = asked()
   const cached = createTokenCache(authenticate, { successMs: 0, failureMs: 1000, clock, metrics })
@@ -105,7 +105,7 @@ test('an authentication result that exceeds the size limit is not cached', async
   assert.equal(questions, 2)
 })
 
-test('an authentication result with many short groups can also exceed the size limit', async () => {
+test('an authentication result with many groups is not cached, even if the group names are short', async () => {
   let questions = 0
   const groups = Array.from({ length: 1_000 }, () => '')
   const cached = createTokenCache(

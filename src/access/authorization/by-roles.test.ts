@@ -40,7 +40,7 @@ const may = (resourceNames: readonly string[]): Fields => ({
 const names = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, at) => `${prefix}${at}`)
 
-test('a list of rights contains all rules of large roles, until it reaches the maximum number of list entries', async () => {
+test("the list of a user's rights contains all rules of large roles, until it reaches the maximum number of entries", async () => {
   const roles = Array.from({ length: 6 }, () => [may(names(80_000, ''))])
   const all = await rightsOf(indexOf(...roles.slice(0, 4)))
   assert.deepEqual([all.resourceRules.length, all.incomplete], [4, false])
@@ -53,7 +53,7 @@ test('a list of rights contains all rules of large roles, until it reaches the m
   )
 })
 
-test('a list of rights contains rules with long names, until it reaches the maximum number of bytes', async () => {
+test("the list of a user's rights contains rules with long names, until it reaches the maximum number of bytes", async () => {
   const long = 'x'.repeat(1_000_000)
   const roles = Array.from({ length: 5 }, (_, at) => [may([`${long}${at}`])])
   const { resourceRules, incomplete, evaluationError } = await rightsOf(indexOf(...roles))
@@ -81,7 +81,7 @@ test('collecting the rights of a user with large roles reserves memory, and stop
   await assert.rejects(rightsOf(large, { signal: AbortSignal.abort(reason) }), reason)
 })
 
-test('the explanation of a decision stops when the request for it ends', async () => {
+test('the explanation of an authorization decision is aborted when the client that requested it disconnects', async () => {
   const { explain } = createRoleAuthorizer(indexOf([may(['a'])]))
   const asked = { kind: 'path', verb: 'get', path: '/x' } as const
   const reason = new Error('the client has disconnected')

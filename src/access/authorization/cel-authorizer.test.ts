@@ -64,7 +64,7 @@ test('a path check in an expression uses the user of the request', () => {
   ])
 })
 
-test('a resource check uses all attributes that the expression sets', () => {
+test('a resource check in a CEL expression passes all of its attributes and selectors to the authorizer', () => {
   const check =
     "group('apps').resource('deployments').subresource('scale').namespace('n').name('d')"
   const selectors = "fieldSelector('a=b').labelSelector('c,!d')"
@@ -139,7 +139,7 @@ for (const [text, error] of [
   })
 }
 
-test('an expression can read the error of an authorizer as a value', () => {
+test('a CEL expression can read whether an authorizer failed, and with which error', () => {
   const failed: AccessDecision = { verdict: 'deny', reason: '', error: 'no answer' }
   const one = "authorizer.path('/x').check('get')"
   assert.equal(valueOf(run(`${one}.errored() && !${one}.allowed()`, () => failed).now()), true)
@@ -154,7 +154,7 @@ async function later({ attributes }: AuthorizerCall): Promise<AccessDecision> {
   return attributes.kind === 'path' && attributes.path === '/a' ? allow : deny
 }
 
-test('the decision of an asynchronous authorizer is awaited, and a repeated check does not call the authorizer again', async () => {
+test('an expression waits for the decision of an asynchronous authorizer, and a repeated check reuses the decision', async () => {
   const { inTurns: wait, asked } = run(`${check('/a')} && !${check('/b')} && ${check('/a')}`, later)
   const evaluated = await wait()
   assert.equal(valueOf(evaluated), true)

@@ -21,7 +21,7 @@ const resource = (
   ...fields,
 })
 
-test('for a request in a namespace, the suggested commands create a Role and a RoleBinding', () => {
+test('the kubectl commands that are suggested for a denied request in a namespace create a Role and a RoleBinding', () => {
   assert.deepEqual(
     grantCommands(userOf('alice'), resource({ verb: 'delete', namespace: 'shop' })),
     [
@@ -31,7 +31,7 @@ test('for a request in a namespace, the suggested commands create a Role and a R
   )
 })
 
-test('for a request for a subresource of a named object, the suggested commands grant access to this subresource of this object only', () => {
+test('the kubectl commands for a denied subresource of a named object grant access only to this subresource of this object', () => {
   const scale = { group: 'apps', plural: 'deployments', subresource: 'scale', name: 'web' }
   const [role] = grantCommands(
     userOf('alice'),
@@ -44,7 +44,7 @@ test('for a request for a subresource of a named object, the suggested commands 
   )
 })
 
-test('the subject of the binding for a service account is a ServiceAccount, not a User', () => {
+test('the kubectl commands for a service account create a binding with a ServiceAccount as the subject, not a User', () => {
   const [, binding] = grantCommands(userOf('system:serviceaccount:shop:bot'), resource({}))
   assert.equal(
     binding,
@@ -53,7 +53,7 @@ test('the subject of the binding for a service account is a ServiceAccount, not 
   )
 })
 
-test('for a request for a path, the suggested commands create a ClusterRole', () => {
+test('the kubectl commands that are suggested for a denied non-resource path create a ClusterRole', () => {
   const [role] = grantCommands(userOf('alice'), { kind: 'path', verb: 'get', path: '/metrics' })
   assert.equal(
     role,
@@ -61,19 +61,19 @@ test('for a request for a path, the suggested commands create a ClusterRole', ()
   )
 })
 
-test('names in the suggested commands are quoted for the shell', () => {
+test('names in the suggested kubectl commands are quoted for the shell', () => {
   const [role, binding] = grantCommands(userOf("o'neil; rm -rf ~"), resource({ name: '$HOME' }))
   assert.match(role ?? '', /create clusterrole o-neil-rm-rf-get-pods .* --resource-name='\$HOME'$/)
   assert.match(binding ?? '', / --user='o'\\''neil; rm -rf ~'$/)
 })
 
-test('no commands are suggested if a name contains control characters', () => {
+test('no kubectl commands are suggested if a name contains control characters', () => {
   assert.deepEqual(grantCommands(userOf('a\nb'), resource({})), [])
   assert.deepEqual(grantCommands(userOf('a\u202eb'), resource({})), [])
   assert.deepEqual(grantCommands(userOf('a'), resource({ name: 'x\u001b[2K' })), [])
 })
 
-test('no commands are suggested if kubectl would split a value at a comma and grant too much', () => {
+test('no kubectl commands are suggested if kubectl would split a value at a comma and grant too much', () => {
   const path = { kind: 'path', verb: 'get', path: '/healthz,/*' } as const
   for (const attributes of [
     path,
@@ -86,11 +86,11 @@ test('no commands are suggested if kubectl would split a value at a comma and gr
     assert.deepEqual(grantCommands(userOf('a'), attributes), [])
 })
 
-test('commands are suggested for an object whose name contains a comma, because kubectl does not split object names', () => {
+test('kubectl commands are suggested for an object whose name contains a comma, because kubectl does not split object names', () => {
   assert.match(grantCommands(userOf('a'), resource({ name: 'x,y' }))[0] ?? '', /name=x,y$/)
 })
 
-test('no commands are suggested for a request that contains a wildcard', () => {
+test('no kubectl commands are suggested for a request that contains a wildcard', () => {
   for (const fields of [{ plural: '*' }, { subresource: '*' }, { verb: '*' }])
     assert.deepEqual(grantCommands(userOf('alice'), resource(fields)), [])
   const path = { kind: 'path', verb: 'get', path: '/a*' } as const

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { AuthorizationMetrics } from './metrics.ts'
 
-test('requests are counted by result, and errors are counted only if no authorizer allowed the request', () => {
+test('authorization decisions are counted by result, and the error of an authorizer is counted unless the request is allowed', () => {
   const metrics = new Metrics()
   const counts = new AuthorizationMetrics(metrics)
   counts.decided({ verdict: 'allow', reason: '', error: 'e' }, 2)

@@ -337,7 +337,7 @@ test('match conditions can read the user, the attributes and the selectors of th
   assert.equal(sent.length, 1)
 })
 
-test('the failure policy applies if one match condition fails and no other condition is false', async () => {
+test('if a match condition fails, the failure policy applies, unless another match condition is false', async () => {
   const failing = "request.resourceAttributes.namespace == 'n'"
   const path: AccessAttributes = { kind: 'path', verb: 'get', path: '/x' }
   const open = start(() => review({ allowed: true }), { conditions: conditionsOf(failing) })

@@ -292,7 +292,7 @@ test('the reason of a decision lists each missing role only once', () => {
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('changes to and deletions of roles and bindings take effect, and the index is empty after everything is deleted', () => {
+test('the index takes changes and deletions of roles and bindings into account, and is empty after everything is deleted', () => {
   const index = new RoleIndex()
   const verdict = (): string => authorizeByRoles(index, alice, asks('get', 'pods')).verdict
   bind(index, 'n/b', 'Role/r', group('dev'), person())
@@ -318,7 +318,7 @@ test('changes to and deletions of roles and bindings take effect, and the index 
   assert.deepEqual(index.size, { roles: 0, bindings: 0, namespaces: 0 })
 })
 
-test('heldRules returns all rules of a user, and the rules of a role either once or once per binding', () => {
+test('heldRules returns the rules of a role either once or once per binding, and reports missing roles', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'), may('list', 'pods'))
   bind(index, '/b', 'ClusterRole/r', group('dev'), person())
@@ -406,7 +406,7 @@ test('a ClusterRoleBinding to a Role that is written directly to etcd does not g
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('RoleIndex.places yields only roles that exist', () => {
+test('RoleIndex.places does not list roles that are referenced by bindings but do not exist', () => {
   const index = new RoleIndex()
   bind(index, '/b', 'ClusterRole/missing', person())
   role(index, '/there')

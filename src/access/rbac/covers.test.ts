@@ -110,7 +110,7 @@ for (const [name, held, wanted, expected] of cases) {
     assert.deepEqual(await lacks(held, wanted), expected))
 }
 
-test('a rule is not covered as a whole by two rules that each cover a part of it', async () => {
+test('rules for pods in group a and for services in group b do not cover a rule for both resources in both groups', async () => {
   const held = [
     may('get', 'pods', { apiGroups: ['a'] }),
     may('get', 'services', { apiGroups: ['b'] }),
@@ -121,7 +121,7 @@ test('a rule is not covered as a whole by two rules that each cover a part of it
   )
 })
 
-test('the comparison of rules stops at a limit if the lists of a rule multiply to billions of permissions', async () => {
+test('the comparison of rules stops at a limit if a rule has billions of combinations of verbs, API groups and resources', async () => {
   const many = Array.from({ length: 2_000 }, (_, at) => `x${at}`)
   const wanted = may('get', 'pods', { verbs: many, resources: many, apiGroups: many })
   const beforeMs = performance.now()

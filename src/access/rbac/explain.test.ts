@@ -63,7 +63,7 @@ test('the explanation names the binding and the rule that allow the request', ()
   })
 })
 
-test('the closest grants differ from the request in one attribute, and grants in other namespaces are listed first', () => {
+test('an explanation lists grants that differ from the request in one attribute, and begins with grants in other namespaces', () => {
   const index = new RoleIndex()
   grant(index, 'n', 'verbs', rule('list,watch', 'pods'))
   grant(index, 'm', 'elsewhere', rule('get', 'pods'))
@@ -89,7 +89,7 @@ test('an explanation does not list the grants of other users', () => {
   assert.deepEqual(explain(index, asked(), { ...alice, name: 'bob' }), { nearest: [] })
 })
 
-test('for a path, the closest grants have another verb or a sibling path', () => {
+test('the explanation for a path lists grants for another verb or a sibling path', () => {
   const index = new RoleIndex()
   grant(index, '', 'a', rule('post', '', { resources: [], nonResourceURLs: ['/metrics'] }))
   grant(

@@ -45,7 +45,7 @@ function pack(prefix: string): PackedTexts {
   return atOnce(PackedTexts.of(texts)) ?? assert.fail()
 }
 
-test('resource names are found in packed lists and in arrays', () => {
+test('permissions are found in packed lists of names and in arrays of names', () => {
   const { verbs, apiGroups, resources } = may({})
   const rule = (resourceNames: TextList): KeptRule => ({
     ...may({ verbs, apiGroups, resources }),

@@ -5,7 +5,7 @@ import { PackedTexts } from '../../lib/bytes/packed-texts.ts'
 import { SharedLists } from '../../lib/collections/shared-lists.ts'
 import { keptBindingInSteps, keptInSteps, keptRules } from './read-objects.ts'
 
-test('keptInSteps returns the same rules as keptRules', () => {
+test('reading the rules of a role in steps returns the same rules as reading them at once', () => {
   const names = Array.from({ length: 1000 }, (_, at) => `n${at}`)
   const rules = [
     { verbs: ['get'], apiGroups: names, resources: ['pods'], resourceNames: names },

@@ -90,7 +90,7 @@ test('the aggregated roles edit and admin do not grant write access to endpoints
   }
 })
 
-test('lines can depend on the release', () => {
+test('a line in the text of the bootstrap policy can apply to only some Kubernetes releases', () => {
   const ranges = `
 ClusterRole a
   get | - | first ? -34

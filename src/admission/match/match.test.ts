@@ -96,7 +96,7 @@ test('a webhook without rules matches no request', () => {
   assert.deepEqual(index.candidates(write('pods')), [])
 })
 
-test('rules with matchPolicy Equivalent match other versions, and the exact version is preferred', () => {
+test('a rule with matchPolicy Equivalent also matches other versions, and a rule for the exact version takes precedence', () => {
   const resource = registry.find({
     group: 'autoscaling',
     version: 'v2',

@@ -98,7 +98,7 @@ test('the labels of a namespace are checked again after they have changed', () =
   }
 })
 
-test('a policy whose bindings do not match is excluded, but only if the labels of the namespace are in memory', () => {
+test('a policy is excluded if the cached labels of the namespace match none of its bindings', () => {
   const everywhere = readPolicyCriteria({})
   const elsewhere = readPolicyCriteria({ namespaceSelector: { matchLabels: { nowhere: 'x' } } })
   const bound = new MatchIndex<{
@@ -136,7 +136,7 @@ const rule = (names: readonly string[]): Fields => ({
   ...(names.length === 0 ? {} : { resourceNames: names }),
 })
 
-test('rules that list resourceNames match the right objects, even after the results are cached', () => {
+test('rules with resourceNames match only the objects that they list, even after the results are cached', () => {
   const named = new MatchIndex<Entry>(registry)
   named.entries = [ofNames('a'), ofNames('a', 'b', ''), ofNames()].map((criteria, at) => ({
     at,

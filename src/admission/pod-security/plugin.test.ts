@@ -163,7 +163,7 @@ for (const [enforce, object, expected] of controls) {
   })
 }
 
-test('with a version, a level applies the controls that it had in that version', async () => {
+test('a level that is pinned to a Kubernetes version applies the controls of that version', async () => {
   const engine = podOf({ securityContext: { seLinuxOptions: { type: 'container_engine_t' } } })
   assert.notEqual(await violation({ enforce: 'baseline', 'enforce-version': 'v1.30' }, engine), '')
   assert.equal(await violation({ enforce: 'baseline', 'enforce-version': 'v1.31' }, engine), '')

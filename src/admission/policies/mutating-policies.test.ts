@@ -103,7 +103,7 @@ test('apply configurations and JSON patches are applied in the order of the muta
   assert.deepEqual(await dataAfter(plugin), { a: '1', b: '1b', c: '1bc', d: '1bcd' })
 })
 
-test('a mutation keeps list items that it does not contain if the list has keys, and defaults are set again', async () => {
+test('an apply configuration keeps the existing items of a list with keys, and new items get default values', async () => {
   const plugin = one(
     apply(
       'Object{spec: Object.spec{containers: [Object.spec.containers{name: "s", image: "x:1"}]}}',
@@ -177,7 +177,7 @@ test('a patched object that cannot be decoded causes an internal error, whatever
   )
 })
 
-test('a patch whose test operation fails does not change the object', async () => {
+test('a JSON patch whose test operation fails does not change the object', async () => {
   const text =
     '[JSONPatch{op: "remove", path: "/data/a"}, JSONPatch{op: "test", path: "/metadata/name", value: "d"}]'
   assert.deepEqual(await dataAfter(one(patch(text))), { a: '1' })
@@ -229,7 +229,7 @@ test('policies run again if another plugin changed the object, and a change by a
   ])
 })
 
-test('a policy does not run if its match condition is true only in the second round', async () => {
+test('a policy whose match condition is false in the first round does not run in the second round', async () => {
   const matchConditions = [{ name: 'c', expression: 'has(object.data.n)' }]
   const plugin = pluginWith([
     { mutations: [counts('i')], reinvocationPolicy: 'IfNeeded', matchConditions },

@@ -75,7 +75,7 @@ test('a user who names a parameter kind in a policy needs permission to read all
   assert.equal(asked.length, 1)
 })
 
-test('a user who binds parameters needs permission to read them, or to read everything if the policy is unknown', async () => {
+test('a user who binds parameters needs permission to list them, or to list all resources if the policy is missing', async () => {
   const { objects, write } = setUp('no-opinion')
   const refused = `422 ValidatingAdmissionPolicyBinding.${group} "x" is invalid: spec.paramRef: Forbidden:`
   const unknown = `to determine minimum required permissions and user ${jane} does not have "list" permission for all groups, versions and resources`

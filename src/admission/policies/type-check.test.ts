@@ -62,7 +62,7 @@ test('the type check of long expressions is divided into slices, between which t
 const ruleOf = (rule: object): Fields => ({ operations: ['*'], ...rule })
 const many = (prefix: string): string[] => Array.from({ length: 500 }, (_, at) => `${prefix}${at}`)
 
-test('a rule with many groups, versions and resources is compared with the served resources', async () => {
+test('a type check finds the served kind among many groups, versions and resources in a rule', async () => {
   const rule = ruleOf({
     apiGroups: [...many('g'), 'apps', ...many('g')],
     apiVersions: [...many('v'), 'v1'],
@@ -79,7 +79,7 @@ test('a rule with many groups, versions and resources is compared with the serve
   )
 })
 
-test('a kind that a rule matches several times counts several times toward the limit of checked kinds', async () => {
+test('if a rule lists a resource several times, each repetition counts toward the limit of checked kinds', async () => {
   const rules = [
     ruleOf({
       apiGroups: ['apps'],

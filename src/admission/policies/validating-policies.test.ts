@@ -250,7 +250,7 @@ test('thousands of parameters do not block the event loop, and the evaluation of
   assert.equal(await admit(plugin, { ...configMap(), context }), '503 the request was cancelled')
 })
 
-test('a policy that can no longer be decoded stays in force, and a new one that cannot be decoded blocks writes', async () => {
+test('a stored policy that can no longer be decoded stays in force, and a new policy that cannot be decoded blocks writes', async () => {
   const plugin = pluginWith({ validations: [{ expression: 'false', message: 'no' }] })
   plugin.index.setUnreadable('policies', 'p')
   plugin.index.setUnreadable('bindings', 'b')

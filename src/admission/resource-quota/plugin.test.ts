@@ -70,7 +70,7 @@ test('each ConfigMap counts toward both of its quota names, configmaps and count
   )
 })
 
-test('a write is recorded as open from before the first quota is charged until the write has finished', async () => {
+test('OpenCharges treats a write as open from before its first quota is charged until the write has ended', async () => {
   const world = new ResourceQuotaFixture(quota('q', { configmaps: '1' }))
   const openCharges = new OpenCharges()
   const ended: string[] = []
@@ -166,7 +166,7 @@ test('the quota that is closest to its limit is charged first', async () => {
   assert.deepEqual(charged, ['b', 'd', 'c', 'a'])
 })
 
-test('a charge is not released in a quota that the controller has recounted', async () => {
+test('the charge of a refused write is not released if the controller has recounted the quota in the meantime', async () => {
   const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '5' }, { used: { configmaps: '4' } }),
     quota('b', { configmaps: '5' }, { used: { configmaps: '4' } }),
@@ -202,7 +202,7 @@ test('a charge is not released in a quota that the controller has recounted', as
   assert.deepEqual(await world.used(), [{ configmaps: '5' }, { configmaps: '5' }])
 })
 
-test('the amounts of a write are compared with the quotas only if all quotas can be evaluated', async () => {
+test('a write is compared with the limits of quotas only if all quotas can be evaluated', async () => {
   const full = quota('a', { pods: '0' })
   const silent = new ResourceQuotaFixture(full, quota('b', { 'requests.cpu': '1' }))
   assert.equal(
@@ -336,7 +336,7 @@ test('a pod that still exists after twice its grace period is not charged', asyn
   )
 })
 
-test('if adding a deadline moves a pod into a scope, all usage of the pod is charged in that scope', async () => {
+test('if a deadline brings an existing pod into the scope of a quota, the quota is charged for all usage of the pod', async () => {
   const world = new ResourceQuotaFixture(quota('q', { pods: '0' }, { scopes: ['Terminating'] }))
   const [object, oldObject] = [pod({ activeDeadlineSeconds: 1 }), pod()]
   assert.match(

@@ -81,7 +81,7 @@ test('a pod that names a missing service account is rejected', async () => {
   assert.equal(await create({}, { serviceAccountName: 'nope' }), refused(why))
 })
 
-test('a missing service account is looked up again for a while only if it is the default service account', async () => {
+test('a pod waits for a while for a missing default service account, but not for any other missing service account', async () => {
   const objects = new MemoryObjects()
   let waits = 0
   const wait = async () => {
@@ -142,7 +142,7 @@ test('an annotation whose value Go parses as true restricts pods to the secrets 
 })
 
 /** This test covers CVE-2024-3177 (envFrom) and CVE-2023-2728 (containers that are added later). */
-test('the restriction to listed secrets applies to all lists of containers and all ways to refer to a secret', async () => {
+test('kubernetes.io/enforce-mountable-secrets applies to all lists of containers and all kinds of references to a secret', async () => {
   const metadata = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }
   const account = { ...quiet, metadata, secrets: [{ name: 'mine' }] }
   const ways = [

@@ -5,7 +5,7 @@ import { hasTooManyValues } from './answer-size.ts'
 const warnings = (count: number): string =>
   `{"response":{"warnings":[${'"",'.repeat(count - 1)}""]}}`
 
-test('a response with too many values is detected, whatever its length', async () => {
+test('a webhook response with too many values is detected, whatever its length', async () => {
   assert.equal(await hasTooManyValues(warnings(1_300_000)), true)
   assert.equal(await hasTooManyValues(warnings(110_000)), true)
   assert.equal(await hasTooManyValues(warnings(90_000)), false)

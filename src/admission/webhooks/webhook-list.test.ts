@@ -24,7 +24,7 @@ const configuration = {
   webhooks: [{ name: 'h', rules, clientConfig: { url: 'https://localhost/' } }],
 }
 
-test('a webhook configuration that can no longer be decoded stays in force, and a new one that cannot be decoded blocks writes', () => {
+test('a stored webhook configuration that can no longer be decoded stays in force, and a new one that cannot be decoded blocks writes', () => {
   const list = new WebhookList(registry, {
     getService: () => undefined,
     received: new ReceivedAnswers(),

@@ -196,7 +196,7 @@ test('while a resource cannot be listed, dependents of its objects are checked o
   assert.deepEqual(early, [])
 })
 
-test('when an unknown kind is added, dependents of missing owners are deleted, and other dependents are kept', async () => {
+test('when a new kind is served, dependents of missing owners of this kind are deleted, and other dependents are kept', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
   await using collector = await collecting(plane, plane.accessOf)
   await plane.create(gears, gear('present'))

@@ -110,7 +110,7 @@ test('an owner that waits for its dependents is checked again when a blocking de
   assert.deepEqual(world.taken(), ['late'])
 })
 
-test('if an owner has many dependents, the dependents are marked for a check in several steps, between which the graph can change', () => {
+test('many dependents of an owner are marked for a check in several steps, and the graph can change between two steps', () => {
   const world = new GraphFixture()
   world.set('o', head('1'))
   const names = Array.from({ length: FEW_DEPENDENTS_MAX + 1 }, (_, at) => `d${at}`)
@@ -150,7 +150,7 @@ test('objects without owners and dependents are not in the graph', () => {
   assert.equal(world.graph.size, 0)
 })
 
-test('the placeholder for an owner that was not in the cache yet is merged with the node of the owner', () => {
+test('an owner that appears in the cache after its dependents is linked to these dependents', () => {
   const world = new GraphFixture()
   world.set('top', head('0'))
   world.set('o', head('1', [reference('top', '0')]))
@@ -170,7 +170,7 @@ test('the placeholder for an owner that was not in the cache yet is merged with 
   assert.ok(world.graph.size === 0 && !world.graph.wasDeleted('1'))
 })
 
-test('dependents that referred to an owner before it was reported are checked when the owner waits for them', () => {
+test('dependents that were found before their owner are checked if the owner is being deleted in the foreground', () => {
   const world = new GraphFixture()
   world.set('o', head('1', [reference('top', '0')]))
   world.store('o', undefined)
@@ -326,7 +326,7 @@ const manyOwners = Array.from({ length: 20_000 }, (_, at) =>
   reference(`o${at}`, `u${at}`, at % 2 === 0),
 )
 
-test('a long list of owners is set in linear time and in steps, and an unchanged list is not parsed', () => {
+test('a long list of owner references is added to the graph in linear time and in steps, and is not parsed again if it is unchanged', () => {
   const world = new GraphFixture()
   const startCpu = process.threadCpuUsage()
   const steps = world.graph.set('a', { ...head('1', manyOwners), ownersDigest: 'x' })
@@ -347,7 +347,7 @@ test('a long list of owners is set in linear time and in steps, and an unchanged
   assert.deepEqual([...world.graph.dependentsOf('o1')], ['a'])
 })
 
-test('an object with more owners than FEW_OWNERS_MAX still blocks the deletion of owners if the references set blockOwnerDeletion', () => {
+test('blockOwnerDeletion takes effect for all owners of an object, even if the object has more than FEW_OWNERS_MAX owners', () => {
   const world = new GraphFixture()
   for (const at of [40, 41]) world.set(`o${at}`, head(`u${at}`, [], [foregroundFinalizer]))
   world.set('a', head('1', manyOwners.slice(0, 50)))

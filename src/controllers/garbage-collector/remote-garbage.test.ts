@@ -238,7 +238,7 @@ test('an owner is read in the API version that the owner reference names, even i
   await until(async () => !(await world.isThere('late')))
 })
 
-test('objects of this server are ignored if a remote server serves the same group version', async () => {
+test('if this server and a remote server serve the same API group version, owners of this version are looked up on the remote server', async () => {
   await using world = await RemoteGarbageFixture.start()
   const local: Resource = {
     ...configMaps,
@@ -384,7 +384,7 @@ test('many remote dependents are orphaned without retries', async () => {
   )
 })
 
-test('a write is not retried immediately if it fails with a conflict that no other client caused', async () => {
+test('if a remote server rejects a write with a conflict although no other client wrote, the write is not retried immediately', async () => {
   await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method }) => {
@@ -445,7 +445,7 @@ test('a dependent counts as deleted only if the server that stores the dependent
   assert.equal(world.remote.objects.size, 1)
 })
 
-test('it is not an error if an object without a resourceVersion is replaced by another object', async () => {
+test('if an object without a resourceVersion was replaced by another object of the same name, the conflict causes no retry', async () => {
   await using world = await RemoteGarbageFixture.start()
   const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
   const unversioned = { ownerReferences: [gone], resourceVersion: '' }

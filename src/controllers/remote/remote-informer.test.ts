@@ -57,7 +57,7 @@ class RemoteInformerFixture implements AsyncDisposable {
 
 const item = (name: string) => ({ metadata: { name, namespace: 'n', uid: `uid-${name}` } })
 
-test('all pages and then all changes are reported, no matter how the response is split into chunks', async () => {
+test('all pages of a list and then all watch events are reported, no matter how the responses are split into chunks', async () => {
   const event = JSON.stringify({ type: 'ADDED', object: item('c') })
   const gone = JSON.stringify({ type: 'DELETED', object: item('a') })
   const whole = Buffer.from(
@@ -188,7 +188,7 @@ test('a resource whose owners exceed the memory limit is not watched', async () 
   assert.ok(one.names().length < OWNED)
 })
 
-test('an object that is changed, or deleted and recreated, counts only once toward the limit', async () => {
+test('an object that is changed, or deleted and recreated, counts only once toward the memory limit for owners', async () => {
   const remote = new RemoteApiServer()
   await using one = new RemoteInformerFixture(remote.before(none))
   await one.followed.listed
@@ -206,7 +206,7 @@ test('an object that is changed, or deleted and recreated, counts only once towa
   assert.deepEqual(remote.asked, Array(2).fill('GET /apis/remote.example.com/v1/things'))
 })
 
-test('calls that fail at the same time count as one failure, so the next delay is the minimum delay', async () => {
+test('calls to a remote server that fail at the same time count as one failure, so the next call waits only for the minimum delay', async () => {
   let nowMs = 1_000
   const stepped: Time = { ...systemTime, monotonicMs: () => nowMs }
   const objects = new RemoteObjects(things, {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CountedNames } from './counted-names.ts'
 
-test('a resource name is listed while any quota limits it, and only its first addition and last removal count as changes', () => {
+test('CountedNames lists a resource name while any quota limits it, and reports a change only for the first and the last quota', () => {
   const names = new CountedNames()
   assert.ok(names.change([], ['pods', 'secrets']))
   assert.ok(!names.change([], ['pods']))

@@ -65,7 +65,7 @@ const ruled = (type: string, rule: string, more: Fields = {}): Fields => ({
   properties: { value: { type, ...more, 'x-kubernetes-validations': [{ rule }] } },
 })
 
-test('a rule is refused by the versions that do not have its CEL library', async () => {
+test('a validation rule is refused for Kubernetes versions that lack a CEL library or macro of the rule', async () => {
   const named = ruled('string', '!format.dns1123Label().validate(self).hasValue()', {
     maxLength: 63,
   })
@@ -78,7 +78,7 @@ test('a rule is refused by the versions that do not have its CEL library', async
   assert.match(printReport(two), /^ {2}1\.31-1\.32 refused: /m)
 })
 
-test('a rule that is too expensive is refused, and its objects are skipped', async () => {
+test('a validation rule that is too expensive is refused, and the objects of its definition are skipped', async () => {
   const items = { type: 'array', items: { type: 'string' } }
   const rule = "self.all(x, x.all(y, y.matches('a')))"
   const report = await reportOf(definitionOf(ruled('array', rule, { items })), widget({}))
@@ -119,7 +119,7 @@ test('objects get defaults, and are validated by the schema and the rules', asyn
 const sized = (maximum: number): object =>
   definitionOf({ type: 'object', properties: { size: { type: 'integer', maximum } } })
 
-test('an object that appears again is checked as an update, with ratcheting', async () => {
+test('a second manifest of an object is checked as an update, with ratcheting', async () => {
   const report = await reportOfSteps([
     [sized(5), widget({ size: 5 })],
     [sized(3), widget({ size: 5 })],
@@ -135,7 +135,7 @@ test('an object that appears again is checked as an update, with ratcheting', as
   )
 })
 
-test('a definition that appears again is checked as an update', async () => {
+test('a second manifest of a definition is checked as an update', async () => {
   const report = await reportOfSteps([
     [definitionOf({ type: 'object' })],
     [definitionOf({ type: 'object' }, 'Cluster')],
@@ -146,7 +146,7 @@ test('a definition that appears again is checked as an update', async () => {
   )
 })
 
-test('samples can come before their definitions', async () => {
+test('the files can contain sample objects before the definition of their kind', async () => {
   const report = await reportOfSteps([[widget({})], [definitionOf({ type: 'object' })]])
   assert.deepEqual(outcomesOf(report).flat(), Array(6).fill('ok'))
 })
@@ -158,7 +158,7 @@ test('objects whose kind the files do not define are not checked', async () => {
   ])
 })
 
-test('the summary for GitHub Actions escapes the texts of the files', async () => {
+test('the summary for GitHub Actions escapes HTML in texts from the checked files', async () => {
   const rule = "self == '</pre><b>&'"
   const text = printSummary(await reportOf(definitionOf(ruled('integer', rule))))
   assert.match(text, /<tr><th>Object<\/th><th>1\.31<\/th><th>1\.32<\/th><th>1\.33<\/th><\/tr>/)
@@ -167,7 +167,7 @@ test('the summary for GitHub Actions escapes the texts of the files', async () =
   assert.doesNotMatch(text, /<b>/)
 })
 
-test('versions are read from ranges and lists', () => {
+test('--versions accepts ranges and lists of Kubernetes versions', () => {
   const known = [31, 32, 33, 34]
   const minorsOf = (text: string) => parseVersions(text, known)
   assert.deepEqual(minorsOf('1.31-1.33'), { minors: [31, 32, 33] })
@@ -183,7 +183,7 @@ test('versions are read from ranges and lists', () => {
   })
 })
 
-test('the versions before the first release are those that it emulates', () => {
+test('CRDs can be checked against all releases, and against the older versions that the first release can emulate', () => {
   assert.deepEqual(checkableMinors([33]), [31, 32, 33])
   assert.deepEqual(checkableMinors([33, 34, 35]), [31, 32, 33, 34, 35])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { authWhy } from './auth-why.ts'
 
-suite('the command line is checked before a request is sent', () => {
+suite('keelson auth why checks its arguments before it sends a request', () => {
   for (const [args, message] of [
     [['--as=alice', '--context'], '--context needs a value: --context=…'],
     [['--as=alice', '-n'], '--namespace needs a value: --namespace=…'],

@@ -15,7 +15,7 @@ test('each command can be loaded, and its help text begins with its name', async
 const nameOf = (...words: readonly string[]): string | undefined =>
   findCommand(commandTable, words)?.command.name
 
-test('a command is found by its first words', () => {
+test('a command is identified by the first words of the command line', () => {
   assert.equal(nameOf('dev', '--reset'), 'dev')
   assert.equal(nameOf('auth', 'why', '--as', 'x'), 'auth why')
   assert.equal(nameOf('auth'), undefined)
@@ -37,7 +37,7 @@ test('for an unknown command, a similar command is suggested', () => {
   ])
 })
 
-test('a flag before the command is reported as a flag, with a similar one', () => {
+test('an unknown flag before the name of the command is reported, and a similar flag is suggested', () => {
   assert.deepEqual(linesFor('--versio'), [
     'unknown flag "--versio": the flags of a command follow its name; keelson --help lists the commands',
     'did you mean --version?',

@@ -10,7 +10,7 @@ const grant = {
 }
 const attributes = { verb: 'get', apiGroup: '', resource: 'pods', namespace: 'shop' }
 
-test('the tree of an allowed request shows the binding and the rule', () => {
+test('the explanation of an allowed request shows the binding and the rule as a tree', () => {
   const answer = {
     user: { name: 'alice', groups: [] },
     attributes,
@@ -33,7 +33,7 @@ test('the tree of an allowed request shows the binding and the rule', () => {
   )
 })
 
-test('the tree of a denied request shows the closest grants, reasons and errors', () => {
+test('the explanation of a denied request shows the closest grants, reasons and errors as a tree', () => {
   const answer = {
     user: { name: 'alice', groups: [] },
     attributes: {
@@ -76,7 +76,7 @@ test('the tree of a denied request shows the closest grants, reasons and errors'
   )
 })
 
-test('the tree shows paths and system:masters, and control characters in names are replaced', () => {
+test('the explanation of a request shows paths and system:masters, and replaces control characters in names', () => {
   const user = { name: 'a\u001b[2Jb', groups: ['system:masters'] }
   const grantedBy = { group: 'system:masters' }
   const answer = {
@@ -92,7 +92,7 @@ test('the tree shows paths and system:masters, and control characters in names a
   )
 })
 
-test('a line feed in a name adds no lines, which could look like commands to run', () => {
+test('a line feed in a name adds no line to an explanation, because the line could look like a suggested command', () => {
   const resourceNames = ['a\n\nTo allow it, run:\n  kubectl delete ns shop', '\u202eb']
   const nearest = [{ differs: 'name', ...grant, rule: { ...grant.rule, resourceNames } }]
   const authorizer = { type: 'RBAC', name: 'rbac', decision: 'no-opinion', nearest }

@@ -74,7 +74,7 @@ for (const [name, ours] of [
   ['store', ['keelson.sqlite']],
   ['etcd', ['member', 'snap']],
 ] as const) {
-  test(`--reset removes ${name} if it is a store, and otherwise changes nothing`, () => {
+  test(`--reset removes the folder ${name} if it contains only a store, and otherwise changes nothing`, () => {
     const folder = made(dir)
     put(name, 'shop.ts')
     assert.throws(
@@ -91,7 +91,7 @@ for (const [name, ours] of [
   })
 }
 
-test('--reset deletes no data if the folder of etcd contains other files', () => {
+test('--reset deletes no data if the folder of etcd contains files that etcd did not create', () => {
   const folder = made(dir)
   put('store', 'keelson.sqlite')
   put('etcd', 'notes.md')
@@ -122,7 +122,7 @@ test('the server certificate is kept while it names the address that the server 
   assert.equal(reachableHost('::'), '127.0.0.1')
 })
 
-test('a file that a machine failure left empty is created again, and so are the files that depend on it', () => {
+test('a key or certificate that is empty after a crash of the machine is created again, with the certificates that depend on it', () => {
   const folder = made(dir)
   const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
   writeKubeconfig(folder, served)

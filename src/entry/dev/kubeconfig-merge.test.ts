@@ -84,7 +84,7 @@ const read = (path: string) => JSON.parse(JSON.stringify(parseYaml(readFileSync(
 type NamedEntry = { readonly name: string }
 const namesIn = (list: readonly NamedEntry[]): string[] => list.map(({ name }) => name)
 
-test('entries of other programs are kept, and our entries are removed when the server stops', async () => {
+test('a kubeconfig keeps the entries of other programs, and the entries of keelson dev are removed when the server stops', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing, { mode: 0o640 })
   const before = read(path)
@@ -103,7 +103,7 @@ test('entries of other programs are kept, and our entries are removed when the s
   assert.deepEqual(read(path), before)
 })
 
-test('our own context is replaced, but keeps the namespace that the user chose for it', async () => {
+test('an existing context of keelson dev is replaced, but keeps the namespace that the user chose', async () => {
   const { path, own } = await addOwn()
   const chosen = read(path)
   chosen.contexts[1].context.namespace = 'team'
@@ -125,7 +125,7 @@ for (const [what, taken] of Object.entries({
   'user of another authority': { users: [{ ...theirs.users[0], name: 'keelson-admin' }] },
   context: { contexts: [{ name: 'keelson', context: { cluster: 'prod', user: 'prod' } }] },
 })) {
-  test(`the start fails if another server has a ${what} with our name, and the entry is never removed`, async () => {
+  test(`keelson dev does not start if the kubeconfig has a ${what} of another server with the same name, and never removes it`, async () => {
     const path = join(dir, 'config')
     const text = JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...taken })
     writeFileSync(path, text)
@@ -139,7 +139,7 @@ for (const [what, taken] of Object.entries({
   })
 }
 
-test('if another program has replaced our entry, the new entry is kept', async () => {
+test('if another program has replaced an entry of keelson dev in a kubeconfig, the new entry is kept', async () => {
   const { path, own } = await addOwn()
   const changed = read(path)
   changed.clusters[1].cluster = { server: 'https://prod.example.com' }
@@ -202,7 +202,7 @@ test('a current context that the user has chosen in the meantime is kept', async
   assert.equal(read(path)['current-context'], 'work')
 })
 
-test('if there was no current context before, no current context is restored, and kubectl can read the file', async () => {
+test('if there is no previous context to restore, a kubeconfig has no current context after the server stops', async () => {
   for (const gone of [false, true]) {
     const path = join(dir, `config-${gone}`)
     writeFileSync(path, gone ? existing : existing.replace('current-context: work\n', ''))
@@ -245,7 +245,7 @@ test('a missing kubeconfig is created with access for this user only', async () 
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
-test('removing our entries does not write a kubeconfig without them, and does not create a missing kubeconfig', async () => {
+test('a kubeconfig without entries of keelson dev is not written when the server stops, and a missing kubeconfig is not created', async () => {
   const path = join(dir, 'config')
   const own = createOwn('keelson', 7000)
   await removeContext(path, own)

@@ -24,7 +24,7 @@ test('the log line of a watch is marked, because its path is the same as that of
   assert.match(line, / \/api\/v1\/pods \(watch\) +admin$/)
 })
 
-test('a request line contains no control characters, and a dash instead of an unknown user', () => {
+test('the log line of a request contains no control characters, and has a dash if the user is unknown', () => {
   const line = describeRequest({
     method: 'GET',
     path: '/\u001b[2J',
@@ -35,7 +35,7 @@ test('a request line contains no control characters, and a dash instead of an un
   assert.match(line, /^GET {4}401 {5}1 ms {2}"\/\\u001b\[2J" +-$/)
 })
 
-test('requests are logged only if the verbosity is 1', () => {
+test('keelson dev logs one line per request only at verbosity 1', () => {
   for (const level of [0, 2, 6])
     assert.deepEqual(
       observeRequests(() => undefined, new Verbosity(level)),

@@ -89,7 +89,7 @@ for (const [name, changes, expected] of rows) {
   })
 }
 
-test('chosen controllers are listed in as many lines as the terminal needs', () => {
+test('the list of selected controllers is wrapped at the width of the terminal', () => {
   const controllers = ownControllers.slice(0, 3)
   assert.match(
     describe({ controllers }),
@@ -109,7 +109,7 @@ test('colors change only the escape sequences of the text', () => {
 
 const ignore = (): void => undefined
 
-test('a line about the folder of --apply is indented, and an error is red', () => {
+test('the results of --apply are indented, and errors of --apply are printed in red', () => {
   let printed = ''
   const output = new TerminalOutput({
     terminal: { columns: 80, hasColors: true },
@@ -126,7 +126,7 @@ test('a line about the folder of --apply is indented, and an error is red', () =
   )
 })
 
-test('a stop is reported in one line, and a server that stops before it is ready is not described', () => {
+test('keelson dev reports its stop in one line, and a server that stops before it is ready is not described', () => {
   let printed = ''
   const print = (text: string): void => void (printed += text)
   const options = { terminal: plain, version: '1.2.3', print, show: ignore, clear: ignore }

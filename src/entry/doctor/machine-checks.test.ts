@@ -115,7 +115,7 @@ const cases: readonly (readonly [Check, level: Check['level'], text: RegExp])[] 
 ]
 
 for (const [check, level, text] of cases)
-  test(`a check finds ${level}: ${check.name} ${check.value}`, () => {
+  test(`keelson doctor reports the level ${level} for ${check.name}: ${check.value}`, () => {
     assert.equal(check.level, level)
     assert.match([check.value, check.action].filter((part) => part !== undefined).join(': '), text)
     assert.equal(check.action === undefined, level === 'ok', 'every finding says what to do')

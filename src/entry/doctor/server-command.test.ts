@@ -32,7 +32,7 @@ const units: readonly (readonly [why: string, lines: string, args: readonly stri
   ],
 ]
 for (const [why, lines, args] of units)
-  test(`the flags of a unit file are read: ${why}`, () => {
+  test(`the flags of kube-apiserver are read from a systemd unit file: ${why}`, () => {
     assert.deepEqual(read(`[Unit]\nDescription=x\n\n[Service]\n${lines}\n`), { args })
   })
 

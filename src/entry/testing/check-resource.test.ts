@@ -46,7 +46,7 @@ test('built-in and custom resources, their subresources and patterns are accepte
     checkResource(resource, added, defaultMinor)
 })
 
-test('the resources are those of the release of the cluster', () => {
+test('a resource is accepted only if the Kubernetes release of the cluster has it', () => {
   checkResource('workloads', added, 37)
   assert.throws(() => checkResource('workloads', added, 33), /no resource workloads/)
 })

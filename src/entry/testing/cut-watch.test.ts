@@ -42,7 +42,7 @@ function sent(
   return text
 }
 
-test('a watch ends after complete events, regardless of the frames that contain them', () => {
+test('a watch that is cut after a number of events ends at the end of an event, even if frames contain parts of events', () => {
   const parts = [['a', 'b\n', 'c\n'], ['d'], ['e\nf\ng', 'h\n']]
   assert.deepEqual(
     [0, 1, 2, 3, 4, 5].map((afterEvents) => sent(parts, afterEvents, true)),
@@ -50,7 +50,7 @@ test('a watch ends after complete events, regardless of the frames that contain 
   )
 })
 
-test('in formats other than JSON, each frame is an event', () => {
+test('a watch that is cut after a number of events counts each frame as one event in formats other than JSON', () => {
   const frames = [['a\n', 'b\n\n'], ['c']]
   assert.deepEqual(
     [1, 2, 3, 9].map((afterEvents) => sent(frames, afterEvents, false)),

@@ -47,7 +47,7 @@ const explain = (entries: readonly TimelineEntry[], path?: string): string[] =>
 
 const path = '/api/v1/namespaces/default/configmaps/x'
 
-test('the writes and refused requests of an object are listed, the oldest first', () => {
+test('the error of a wait lists the writes and refused requests of the awaited object, the oldest first', () => {
   const conflict = [409, 'Conflict', 'the object\nhas been modified'] as const
   const entries: TimelineEntry[] = [
     {
@@ -92,7 +92,7 @@ test('the error of a wait lists only the last writes and refused requests', () =
   assert.match(lines[10] ?? '', /0 -> 19$/)
 })
 
-test('if nothing happened to the awaited object, the last requests for other objects are listed', () => {
+test('if there were no requests for the awaited object, the error of a wait lists the last requests for other objects', () => {
   const lease = updated(2, [], { resource: 'leases', group: 'coordination.k8s.io' })
   assert.deepEqual(explain([updated(1, []), lease], '/api/v1/nodes/n'), [
     'no writes or refused requests of nodes n; the last writes and refused requests of other objects:',
@@ -103,7 +103,7 @@ test('if nothing happened to the awaited object, the last requests for other obj
   ])
 })
 
-test('if it is not known which objects the condition reads, the last requests for all objects are listed', () => {
+test('if it is unknown which objects a condition reads, the error of the wait lists the last requests for all objects', () => {
   assert.deepEqual(explain([updated(1, [])]), [
     'the last writes and refused requests:',
     '  03:04:05.001 alice (shop) update configmaps default/x: no changes',
@@ -111,7 +111,7 @@ test('if it is not known which objects the condition reads, the last requests fo
   assert.deepEqual(explain([]), ['no writes or refused requests'])
 })
 
-test('the path of a request is converted to the object or the list that it refers to', () => {
+test('targetOfPath converts the path of a request to the object or the list that the path names', () => {
   assert.deepEqual(targetOfPath(path), target)
   assert.deepEqual(targetOfPath('/api/v1/namespaces/default/configmaps?limit=1'), {
     ...target,

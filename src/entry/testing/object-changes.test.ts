@@ -67,7 +67,7 @@ test('changesBetween compares objects of any depth', () => {
   assert.equal(changesBetween(nested(1000, 1), nested(1000, 2)).length, 1)
 })
 
-test('the recorded changes of a Secret contain only values of its metadata, and no values of annotations', () => {
+test('the recorded changes of a Secret hide all values except those of metadata, and also hide annotations', () => {
   const before = { metadata: { labels: { a: '1' } }, data: { password: 'b2xk' }, type: 'Opaque' }
   const after = {
     metadata: { labels: { a: '2' }, annotations: { applied: 'bmV3' } },

@@ -7,7 +7,7 @@ const admin: Holder = { name: 'admin', isExempt: true }
 const large = (name: string) => ({ holder: holder(name), isSmall: false })
 const small = (name: string) => ({ holder: holder(name), isSmall: true })
 
-test('bytes are granted while the budget is not exhausted, and can be released', () => {
+test('a ByteBudget grants bytes until it is exhausted, and grants released bytes again', () => {
   const budget = new ByteBudget(1600)
   for (const name of ['a', 'b', 'c']) assert.ok(budget.take(400, large(name)))
   assert.ok(!budget.take(300, large('d')))

@@ -37,7 +37,7 @@ test('a new value replaces the old one, and a deleted entry is not returned', ()
   assert.equal(cache.get('b'), undefined)
 })
 
-test('a key that is a part of a longer string does not retain that string', async () => {
+test('a cached key that is a part of a longer string does not keep that string in memory', async () => {
   const cache = new LruCache<number>(100)
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++) cache.set(partOfMegabyte(`a-key-of-a-value-${at}`), at)

@@ -47,7 +47,7 @@ test('the least recently used entry is evicted first', () => {
   assert.equal(cache.size, 2)
 })
 
-test('an entry is removed by a time to live of 0, by delete and by clear', () => {
+test('an entry is removed by a new value with a TTL of 0, by `delete` and by `clear`', () => {
   const { cache } = started(2)
   cache.set('a', 1, { ttlMs: 100 })
   cache.set('a', 2, { ttlMs: 0 })
@@ -86,7 +86,7 @@ test('the total weight of all entries is limited', () => {
   assert.equal(cache.get('f'), 8)
 })
 
-test('a key that is a part of a longer string does not retain that string', async () => {
+test('a cached key that is a part of a longer string does not keep that string in memory', async () => {
   const cache = new TtlCache<number>({ sizeMax: 100 }, { monotonicMs: () => 0 })
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++)

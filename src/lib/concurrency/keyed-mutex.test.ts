@@ -16,7 +16,7 @@ test('callers with the same key run one after the other, in order', async () => 
   assert.deepEqual(seen, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
 
-test('a lock that is held for too long passes only to the next caller', async () => {
+test('if a lock is held for too long, it passes to the next caller, but not to the caller after that one', async () => {
   const mutex = new KeyedMutex(1)
   const first = await mutex.lock('x')
   const second = await mutex.lock('x')
@@ -36,7 +36,7 @@ test('a lock that is held for too long passes only to the next caller', async ()
   assert.equal(next.hasWaited, false)
 })
 
-test('the time limit starts again for the next holder, and stops when no caller waits', async () => {
+test('the time limit of a lock starts again for each new holder, and its timer stops when no caller waits', async () => {
   const due: (() => void)[] = []
   const timers = {
     every: assert.fail,

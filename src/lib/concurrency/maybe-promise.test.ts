@@ -8,11 +8,11 @@ function* sum(...values: readonly MaybePromise<number>[]): MaybeAsync<number> {
   return total
 }
 
-test('work that never waits completes synchronously', () => {
+test('runMaybeAsync completes synchronously if the work never waits', () => {
   assert.equal(runMaybeAsync(sum(1, 2, 3)), 6)
 })
 
-test('work that waits for promises results in a promise', async () => {
+test('runMaybeAsync returns a promise if the work waits for promises', async () => {
   const done = runMaybeAsync(sum(1, Promise.resolve(2), 3, Promise.resolve(4)))
   assert.ok(done instanceof Promise)
   assert.equal(await done, 10)
@@ -26,7 +26,7 @@ function* caught(value: Promise<number>): MaybeAsync<string> {
   }
 }
 
-test('a rejection is thrown where the work waits, and ends the work if it is not caught', async () => {
+test('runMaybeAsync throws a rejection into the work that waits, and rejects if the work does not catch the rejection', async () => {
   assert.equal(await runMaybeAsync(caught(Promise.reject(new Error('no')))), 'caught no')
   await assert.rejects(
     async () => runMaybeAsync(sum(1, Promise.reject(new Error('no')))),

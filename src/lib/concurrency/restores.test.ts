@@ -5,7 +5,7 @@ import { Restores } from './restores.ts'
 
 const nothing = (): void => undefined
 
-test('work that began before a restore is outdated after it, and work that begins later is not outdated', async () => {
+test('work that began before a restore of the database is outdated after the restore, and later work is not', async () => {
   const restores = new Restores()
   const { promise: restored, resolve } = Promise.withResolvers<void>()
   const early = restores.begin(async () => {
@@ -22,7 +22,7 @@ test('work that began before a restore is outdated after it, and work that begin
   assert.equal(restores.isOutdated, false)
 })
 
-test('the parts of a server find the `Restores` instance of their server, and starting them does not count as work', async () => {
+test('Restores.current returns the instance of the current server, and code outside of `begin` does not count as work', async () => {
   const [one, other] = [new Restores(), new Restores()]
   assert.equal(Restores.current(), undefined)
   await one.within(async () => {
@@ -37,7 +37,7 @@ test('the parts of a server find the `Restores` instance of their server, and st
   })
 })
 
-test('a restore waits until all listeners have caught up, including those added in the meantime, but not removed ones', async () => {
+test('a restore waits until all listeners have caught up, even those that are added during the restore, but not removed ones', async () => {
   const restores = new Restores()
   const calls: string[] = []
   let tries = 0

@@ -53,7 +53,7 @@ test('the number of keys that are processed concurrently is limited, and a key i
   assert.deepEqual(finished.toSorted(), ['a', 'a', 'b', 'c', 'd'])
 })
 
-test('a key that is dropped is not processed now or later, and its timer is removed', async () => {
+test('a key that is dropped from the queue is not processed, and its timer is removed', async () => {
   const begun: string[] = []
   const { promise: end, resolve } = Promise.withResolvers<undefined>()
   const work = (key: string): Promise<undefined> => (begun.push(key), end)
@@ -84,7 +84,7 @@ test('a key whose processing is incomplete is processed again, but not after the
   assert.equal(looks, seen)
 })
 
-test('a key that is being processed during a restore is processed again, and a failure is not logged', async () => {
+test('a key whose processing overlaps a restore of the database is processed again, and its failure is not logged', async () => {
   const restores = new Restores()
   const [begun, restored, done] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
   assert.ok(begun !== undefined && restored !== undefined && done !== undefined)

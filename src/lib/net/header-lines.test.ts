@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headerLines } from './header-lines.ts'
 
-test('several lines of one header are returned as separate values, and __proto__ is a valid name', () => {
+test('headerLines returns the values of a repeated header separately, and accepts __proto__ as the name of a header', () => {
   const lines = headerLines([
     'A',
     '1',

@@ -30,7 +30,7 @@ for (const [how, bytesPerSecond] of [
   ['a rate', 500_000],
   ['no limit', 0],
 ] as const) {
-  test(`with ${how}: data that one end sent before it closed is delivered to the other end, which is then closed`, async () => {
+  test(`joined streams with ${how}: data that one end sent before it closed reaches the other end, which then closes`, async () => {
     using client = await pair()
     using server = await pair()
     join(client.near, server.near, bytesPerSecond)
@@ -43,7 +43,7 @@ for (const [how, bytesPerSecond] of [
     await until(() => client.near.destroyed && server.near.destroyed, 'both are closed')
   })
 
-  test(`with ${how}: a reset of one end closes the other end`, async () => {
+  test(`joined streams with ${how}: a reset of one end closes the other end`, async () => {
     using client = await pair()
     using server = await pair()
     join(client.near, server.near, bytesPerSecond)
@@ -53,7 +53,7 @@ for (const [how, bytesPerSecond] of [
   })
 }
 
-test('data is copied in both directions, and an end that has sent everything can still receive', async () => {
+test('joined streams copy data in both directions, and an end that has sent everything can still receive', async () => {
   using client = await pair()
   using server = await pair()
   join(client.near, server.near, 0)
@@ -64,7 +64,7 @@ test('data is copied in both directions, and an end that has sent everything can
   assert.equal(got, 'hello')
 })
 
-test('if one end is already closed, the other end is closed', async () => {
+test('if one of two joined streams is already closed, the other one is closed', async () => {
   using client = await pair()
   using server = await pair()
   server.near.destroy()

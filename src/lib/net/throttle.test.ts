@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { throttle } from './throttle.ts'
 
-test('all bytes are passed on in order, and not faster than the rate limit', async () => {
+test('a throttled stream passes on all bytes in order, and not faster than the rate limit', async () => {
   const sent = Buffer.from(Array.from({ length: 2500 }, (_, at) => at % 251))
   const slow = throttle(5_000)
   const startMs = performance.now()
@@ -15,7 +15,7 @@ test('all bytes are passed on in order, and not faster than the rate limit', asy
   assert.ok(performance.now() - startMs >= 390, `${performance.now() - startMs} ms`)
 })
 
-test('a destroyed stream closes without waiting', async () => {
+test('a throttled stream closes without waiting when it is destroyed', async () => {
   const slow = throttle(1)
   slow.on('error', () => undefined)
   slow.write(Buffer.alloc(10))

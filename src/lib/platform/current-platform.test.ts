@@ -189,7 +189,7 @@ test('folders are flushed on Linux and macOS, but cannot be flushed on Windows',
   assert.deepEqual(flushed, ['linux /x', 'darwin /x'])
 })
 
-test('this machine reports this process and its listener', async () => {
+test('the current platform reports the start time and command of this process, and the process that listens on a port', async () => {
   assert.notEqual(platform.startOf(process.pid), '')
   assert.match(platform.commandOf(process.pid), /node/)
   const server = createServer().listen(0, '127.0.0.1')

@@ -123,7 +123,7 @@ test('compiled code that is shipped with a program is used, unless the code is d
   }
 })
 
-test('the compiled code of a library is saved after the library was used, beside the compiled code of the program', () => {
+test('the compiled code of a library is saved after the library was used, and the compiled code of the program is kept', () => {
   run("() => 'one'")
   const [ofProgram = ''] = saved()
   const file = join(dir, 'library.cjs')

@@ -24,7 +24,7 @@ clearTimeout(tooLate)
 console.log(typeof registry, typeof globalThis.gc)
 `
 
-test('the garbage of an idle process is collected, and gc is not exposed afterwards', async () => {
+test('the garbage of an idle process is collected, and the function gc is not exposed afterwards', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '-e', program],

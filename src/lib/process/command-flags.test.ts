@@ -9,7 +9,7 @@ const flags = {
   all: { type: 'boolean', help: '' },
 } as const satisfies CommandFlagTable
 
-test('arguments are split into values, switches, and the rest in order', () => {
+test('command-line arguments are divided into values of flags, switches, and all other arguments in order', () => {
   const args = [
     '--dir=a',
     'x',
@@ -44,7 +44,7 @@ test('a flag can be written with its one-letter name', () => {
   assert.deepEqual(readCommandFlags(['-v', '-'], flags).rest, ['-v', '-'])
 })
 
-test('a later --all=false turns off the switch --all, and values other than true and false are not accepted', () => {
+test('a later --all=false turns off the switch --all, and a switch accepts only the values true and false', () => {
   assert.deepEqual([...readCommandFlags(['--all', '--all=false'], flags).on], [])
   assert.deepEqual(readCommandFlags(['--all=maybe'], flags).rest, ['--all=maybe'])
 })

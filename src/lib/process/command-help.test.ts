@@ -39,7 +39,7 @@ The end.
   )
 })
 
-test('sections with titles are separated by empty lines', () => {
+test('empty lines separate the titled sections of a help text', () => {
   const flags = { all: { type: 'boolean', help: 'Everything.' } } as const
   const text = printHelp({
     usage: ['tool'],

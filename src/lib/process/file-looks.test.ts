@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FileLooks } from './file-looks.ts'
 
-test('a failed check of the files is reported, and later checks still take place', async () => {
+test('if a check of watched files fails, the error is reported, and later checks still run', async () => {
   const failed: unknown[] = []
   let checks = 0
   using looks = new FileLooks(

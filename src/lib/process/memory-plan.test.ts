@@ -34,7 +34,7 @@ test('the memory of a container of 512 MB is divided between requests, cache and
   })
 })
 
-test('the budgets for requests and the cache leave memory for the program', () => {
+test('the memory budgets for requests and the cache leave at least 150 MiB for the program', () => {
   for (const mib of [256, 512, 1024, 8192]) {
     const { requestBytes, cacheBytes } = planMemory({ ...given, constrainedBytes: mib * MIB })
     assert.ok(requestBytes + cacheBytes <= (mib - 150) * MIB, `${mib} MiB`)

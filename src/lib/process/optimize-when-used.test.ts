@@ -80,7 +80,7 @@ optimizeWhenUsed()
 console.log(withGivenFlags(() => new Script('1 + 1').createCachedData()).toString('base64'))
 `
 
-test('code that is saved while the compilers are disabled is valid for the flags with which Node was started', async () => {
+test('a code cache that is saved while the compilers are disabled is accepted by a process with all compilers', async () => {
   const args = ['--input-type=module', '-e', saving]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
   const { cachedDataRejected } = new Script('1 + 1', { cachedData: Buffer.from(stdout, 'base64') })

@@ -37,7 +37,7 @@ const lists = Array.from({ length: 50 }, (_, at) =>
   Array.from({ length: 50 }, (_item, index) => at * index),
 )
 
-test('interrupted work has the same result as uninterrupted work', () => {
+test('work that is divided into parts has the same result as undivided work', () => {
   let calls = 0
   const work = (): unknown => {
     calls++
@@ -57,7 +57,7 @@ test('interrupted work has the same result as uninterrupted work', () => {
   assert.ok(calls > 100, `${calls} calls`)
 })
 
-test('however often the work is interrupted, each list item is processed to its end exactly once', () => {
+test('however often divided work is interrupted, each list item is processed to its end exactly once', () => {
   const visited: number[] = []
   const work = (): unknown =>
     mapEach('visited lists', lists, (list, at) => {
@@ -69,7 +69,7 @@ test('however often the work is interrupted, each list item is processed to its 
   assert.deepEqual(visited, [...lists.keys()])
 })
 
-test('an error ends divided work, and work that runs later outside of `parts` is not divided', () => {
+test('an error ends divided work, and work that runs afterwards is not divided', () => {
   const failing = (): never => {
     calls++
     sums(lists)
@@ -96,7 +96,7 @@ function unsteady<T>(work: () => T): { readonly made: T; readonly reported: read
   }
 }
 
-test('work that reaches other loops when it is called again runs undivided and is reported', () => {
+test('work that runs different loops when it is called again runs undivided, and this is reported', () => {
   let calls = 0
   const work = (): readonly number[] => {
     calls++
@@ -107,7 +107,7 @@ test('work that reaches other loops when it is called again runs undivided and i
   assert.equal(calls, 3)
 })
 
-test('the result of a `once` is not reused by a `once` with another label', () => {
+test('a call of `once` does not reuse the result of a call of `once` with another label', () => {
   let calls = 0
   const work = (): string => {
     calls++
@@ -119,7 +119,7 @@ test('the result of a `once` is not reused by a `once` with another label', () =
   assert.deepEqual(unsteady(work), { made: 'cached second', reported: ['second instead of first'] })
 })
 
-test('an interrupted loop does not continue if its list has a different length in the next call', () => {
+test('divided work does not continue a loop whose list has another length when the work is called again', () => {
   let calls = 0
   const work = (): number => {
     calls++
@@ -130,7 +130,7 @@ test('an interrupted loop does not continue if its list has a different length i
   assert.deepEqual(unsteady(work), { made: 3, reported: ['another list at growing'] })
 })
 
-test('work that catches the exception of a pause runs undivided and is reported', () => {
+test('work that catches the exception that pauses it runs undivided and is reported', () => {
   const attempt = (): readonly number[] | undefined => {
     try {
       return sums(lists)
@@ -152,7 +152,7 @@ test('work that catches the exception of a pause runs undivided and is reported'
   assert.deepEqual(unsteady(goOn), { made: [sums(lists), sums(lists)], reported })
 })
 
-test('the label of each divided loop and each `once` is unique in the source code', () => {
+test('each divided loop and each call of `once` in the source code has a unique label', () => {
   const source = new URL('../../', import.meta.url)
   const seen = new Map<string, string>()
   for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
@@ -203,7 +203,7 @@ function caughtFailure(): unknown {
   return [message, mapEach('loop after a failure', [1, 2], (item) => item)]
 }
 
-test('a loop whose error was caught by the work throws the same error when the work continues', () => {
+test('if divided work catches the error of a loop, the loop throws the same error when the work is called again', () => {
   assert.deepEqual(allSteps(parts(caughtFailure, { ...always, stepsPerLook: 1 })), caughtFailure())
 })
 
@@ -218,7 +218,7 @@ test('the event loop runs other work between two parts of divided work', async (
   assert.ok(turns > 1, `${turns} turns`)
 })
 
-test('many short calls one after another yield to the event loop', async () => {
+test('many short calls of divided work in a row yield to the event loop', async () => {
   let nowMs = 0
   let turns = 0
   const defer: Time['defer'] = (call) => {

@@ -63,7 +63,7 @@ test('background work gets one slice per tick, and more slices after a long tick
   await Promise.all(all)
 })
 
-test('work that several clients share gets one slice per tick, and also the slices that other work does not use', async () => {
+test('work that several clients share gets one time slice per tick, and also the slices that no other work uses', async () => {
   const { time, nextTurn } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
@@ -92,7 +92,7 @@ test('work that several clients share gets one slice per tick, and also the slic
   await Promise.all([...all, ...more])
 })
 
-test("a slice is over after a millisecond of the work's own time", async () => {
+test('a time slice ends when the work itself has run for a millisecond', async () => {
   const { time, nextTurn, work } = loop()
   const slices = new Slices(time)
   work(1)
@@ -106,7 +106,7 @@ test("a slice is over after a millisecond of the work's own time", async () => {
   assert.ok(!slices.isOver, 'the time of other work does not count')
 })
 
-test('one expensive request gets a slice per tick, in addition to the slices of other requests', async () => {
+test('in each tick, one expensive request gets a time slice in addition to the slices of other requests', async () => {
   const { time, nextTurn, work } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {

@@ -42,7 +42,7 @@ test('a tick starts 32 writes or 256 reads, and the next tick starts the rest', 
   assert.equal(reads.began.length, 256)
 })
 
-test('if several flows have requests, groups and their flows are served round-robin in shorter ticks', () => {
+test('if several flows have requests, a tick starts fewer requests, and groups and their flows take turns', () => {
   const { ask, nextTick } = harness()
   for (let at = 0; at < 400; at++) ask('low/bully')
   ask('low/polite')
@@ -54,7 +54,7 @@ test('if several flows have requests, groups and their flows are served round-ro
   assert.ok(next.indexOf('low/polite') <= 2, next.join())
 })
 
-test('ticks stay short for a while after requests of two flows have arrived', () => {
+test('ticks start fewer requests for a while after requests of two flows have arrived', () => {
   const { ask, began, nextTick, scheduler } = harness()
   ask('low/polite')
   nextTick()
@@ -88,7 +88,7 @@ test('requests that ended while waiting do not use up the capacity of a tick', (
   assert.deepEqual(served, ['low/a'])
 })
 
-test('a flow does not lose its turn to requests that have ended', () => {
+test('queued requests that have ended do not use up the turn of their flow', () => {
   const { ask, nextTick } = harness(false)
   for (let at = 0; at < 32; at++) ask('any/busy')
   for (let at = 0; at < 100; at++) ask('any/retrying', { isGone: true })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBoundedLog } from './bounded-log.ts'
 
-test('after a burst, a few entries per second are logged, with the number of dropped entries', () => {
+test('after a burst of log entries, only a few entries per second are logged, with the number of dropped entries', () => {
   let nowMs = 0
   const logged: unknown[] = []
   let made = 0

@@ -66,7 +66,7 @@ test('a removed series is no longer printed, and starts at zero when it is used 
   assert.match(metrics.print(), /resource="wheels"\} 1/)
 })
 
-test('a metric without labels is printed before it is counted', () => {
+test('a metric without labels is printed with the value 0 before it is counted', () => {
   const metrics = new Metrics()
   metrics.counter({ name: 'a_total', help: 'A.' })
   metrics.counter({ name: 'b_total', help: 'B.', labels: ['x'] })
@@ -74,7 +74,7 @@ test('a metric without labels is printed before it is counted', () => {
   assert.doesNotMatch(metrics.print(), /^b_total/m)
 })
 
-test('label values that are not allowed share one series, which is kept when one of these values is removed', () => {
+test('label values that are not allowed share one series, and removing one of these values keeps the series', () => {
   const metrics = new Metrics({ allowedLabels: new Map([['seen,code', new Set(['200'])]]) })
   const seen = metrics.counter({ name: 'seen', help: 'Seen.', labels: ['code', 'verb'] })
   for (const code of ['200', '404', '500']) seen.with(code, 'GET').add()
@@ -100,7 +100,7 @@ function addThree(metrics: Metrics): string {
   return metrics.print()
 }
 
-test('disabled and long-deprecated metrics are not shown, but counted as disabled or hidden', () => {
+test('disabled and hidden metrics are not printed, but other metrics count them', () => {
   const shown = addThree(new Metrics({ release: 33, disabled: new Set(['noisy_total']) }))
   assert.doesNotMatch(shown, /^(old|noisy)_total/m)
   assert.match(shown, /^# HELP young_total \[STABLE\] \(Deprecated since 1\.33\.0\) Young\.$/m)

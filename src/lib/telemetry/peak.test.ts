@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Peak } from './peak.ts'
 
-test('a peak is visible for at least a second', () => {
+test('Peak returns the highest value of at least the last second', () => {
   const peak = new Peak()
   for (let at = 0; at < 3; at++) peak.add(1, 100)
   for (let at = 0; at < 2; at++) peak.add(-1, 200)

@@ -29,7 +29,7 @@ const program = `
   process.stdout.write(JSON.stringify({ code, before, after }))
 `
 
-test('metrics are printed even if no file can be opened', {
+test('metrics are printed even if the process cannot open any more files', {
   skip: process.platform !== 'linux',
 }, async () => {
   const args = [

@@ -5,7 +5,7 @@ import { Metrics } from './metrics.ts'
 import { QueueMetrics } from './queue-metrics.ts'
 import { WorkQueue } from '../concurrency/work-queue.ts'
 
-test('the values of queues with the same name are added, and a disposed queue does not count', async () => {
+test('the metrics of queues with the same name are added up, and a disposed queue does not count', async () => {
   const metrics = new Metrics()
   const queues = new QueueMetrics(metrics)
   let nowMs = 0

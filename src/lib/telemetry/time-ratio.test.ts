@@ -11,7 +11,7 @@ const begin = (): { readonly ratio: TimeRatio; readonly msIn: () => readonly num
   return { ratio, msIn: () => Array.from(times.counts, (ns) => ns / NS_PER_MS) }
 }
 
-test('time is counted in the bucket of the current ratio of a value to its limit, for any value and limit', () => {
+test('TimeRatio adds elapsed time to the bucket of the current ratio between a value and its limit', () => {
   const { ratio, msIn } = begin()
   ratio.set(1, 1)
   ratio.setLimit(2, 3)
@@ -24,7 +24,7 @@ test('time is counted in the bucket of the current ratio of a value to its limit
   assert.deepEqual(msIn(), [1, 4 + 16 + 64, 2 + 8 + 32, 128])
 })
 
-test('no time is counted twice if a request that read the clock earlier is counted later', () => {
+test('TimeRatio counts no time twice if changes are reported in another order than their clock times', () => {
   const { ratio, msIn } = begin()
   ratio.set(1, 10)
   ratio.set(2, 6)

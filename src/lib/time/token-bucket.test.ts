@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenBucket } from './token-bucket.ts'
 
-test('a bucket allows its burst immediately, and then its rate', () => {
+test('a token bucket allows a burst immediately, and then allows tokens at its rate', () => {
   const bucket = new TokenBucket(3, 2, 0)
   const takes = (nowMs: number): boolean => bucket.take(nowMs)
   assert.deepEqual([takes(0), takes(0), takes(0), takes(0)], [true, true, true, false])

@@ -57,7 +57,7 @@ test('the common names, organizations and UIDs of a subject are read in order', 
   assert.deepEqual(namesIn(certificate([])), [[], [], []])
 })
 
-test('attack: a certificate with a key on a curve without a NIST name, at which Node itself would crash, is read without a crash', () => {
+test('attack: the subject of a certificate whose key is on a curve without a NIST name is read without crashing Node', () => {
   for (const namedCurve of ['brainpoolP256r1', 'brainpoolP384r1', 'secp256k1']) {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve })
     assert.deepEqual(namesIn(certificate([part(commonName, text('jane'))], publicKey)), [
@@ -83,7 +83,7 @@ test('strings of all ASN.1 types in a certificate subject are decoded', () => {
   assert.deepEqual(read(0x0c, Buffer.alloc(0)), [''])
 })
 
-test('if a name is not a string, the whole subject is rejected', () => {
+test('a certificate subject is rejected as a whole if one of its names is not a string', () => {
   const name = der(0x03, Buffer.from([0, 0x6a]))
   assert.throws(
     () =>

@@ -25,7 +25,7 @@ test('OpenSSL parses and trusts a self-signed certificate, and accepts it for it
   assert.match(keyPem, /BEGIN PRIVATE KEY/)
 })
 
-test('two certificates have different keys and serial numbers', () => {
+test('each created certificate has its own key and serial number', () => {
   const one = new X509Certificate(createSelfSigned('keelson', hosts, now).certificatePem)
   const other = new X509Certificate(createSelfSigned('keelson', hosts, now).certificatePem)
   assert.notEqual(one.serialNumber, other.serialNumber)

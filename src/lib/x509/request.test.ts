@@ -76,7 +76,7 @@ test('attack: a name is rejected if its type is one that the signer may decode d
 
 const reading = (content: string) => () => readPemRequest(Buffer.from(content).toString('base64'))
 
-test('attack: a text with two requests is rejected, because the signer might read the other one', () => {
+test('attack: a PEM text with two certificate requests is rejected, because the signer might read the second one', () => {
   const one = pem('CERTIFICATE REQUEST', request)
   assert.equal(reading(`text\n${one}`)().commonName, 'somebody')
   for (const content of [
@@ -242,7 +242,7 @@ test('attack: a long request is rejected before it is parsed', () => {
   )
 })
 
-test('a PEM block is found between other text', () => {
+test('PEM blocks are found in a text with other content', () => {
   const block = pem('A', Buffer.from('one'))
   const blocks = decodePem(
     `text\n${block}more\n${block.replace('-----\n', '-----\nK: v\n\n')}-----BEGIN B-----\nx`,

@@ -25,7 +25,7 @@ function certificateOf(publicKey: KeyObject): Promise<string> {
 
 const ec = (namedCurve: string): KeyObject => generateKeyPairSync('ec', { namedCurve }).publicKey
 
-test('attack: an authority is not a trust anchor if its key is on a curve that crashes Node', async () => {
+test('attack: a CA certificate is not used as a trust anchor if its key is on a curve that crashes Node', async () => {
   const known = [ec('secp224r1'), ec('P-256'), ec('P-384'), ec('P-521')]
   known.push(
     generateKeyPairSync('ed25519').publicKey,

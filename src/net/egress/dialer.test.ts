@@ -256,7 +256,7 @@ for (const [name, start] of Object.entries(kinds)) {
       hook.close()
     })
 
-    test('dialing an address without a listener fails, and counts as a failure of the proxy', async () => {
+    test('a dial to an address without a listener fails, and counts as a failure of the proxy', async () => {
       const free = createServer().listen(0, '127.0.0.1')
       await once(free, 'listening')
       const port = portOf(free)
@@ -413,7 +413,7 @@ test('if konnectivity does not respond, the dial fails when its signal is aborte
   assert.match(metrics.print(), /dial_failure_total{reason="context"} 1/)
 })
 
-test('all written data arrives even if the window has no room yet for the packet that ends the tunnel', async () => {
+test('all written data arrives even if the flow-control window has no room for the packet that closes the tunnel', async () => {
   const path = newPath()
   const sent = randomBytes(1_000)
   let held: ServerHttp2Stream | undefined
@@ -443,7 +443,7 @@ test('all written data arrives even if the window has no room yet for the packet
   far.close()
 })
 
-test('if the proxy sends GOAWAY on a new connection, the dial opens another one', async () => {
+test('if the proxy sends GOAWAY on a new connection, the dial opens another connection', async () => {
   const [path, real] = [newPath(), newPath()]
   await using server = await startGrpcProxy({ path: real })
   let connected = 0

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadOrCreateCertificate } from './certificate.ts'
 
-test('a created certificate is not a CA, and its file also contains the CA that issued it', (t) => {
+test('a created serving certificate is not a CA, and its file also contains the certificate of the CA that issued it', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-cert-dir-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const nowMs = Date.parse('2026-03-01T10:00:00Z')

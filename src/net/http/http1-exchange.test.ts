@@ -112,7 +112,7 @@ test('the reported progress of a long response grows while a slow client reads t
   assert.ok(steps >= 16 && socket.handed >= 1024 * 1024, `${steps} steps`)
 })
 
-test('a header that must not be joined is read from the raw headers', () => {
+test('the values of a header that must not be joined are read from the raw headers', () => {
   const request = {
     headers: { origin: 'https://a, https://b', accept: 'x, y' },
     rawHeaders: [
@@ -142,7 +142,7 @@ test('a header that must not be joined is read from the raw headers', () => {
   )
 })
 
-test('a request is too large if its objects together exceed the maximum memory use of one request', () => {
+test('a request is rejected as too large if its objects together exceed the memory limit of one request', () => {
   const budget = new ByteBudget(80, 100)
   const { exchange } = begin()
   exchange.holdWithin(budget)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FileReloader } from './reload.ts'
 
-test('the contents of a file from an earlier check do not replace those from a later check', async () => {
+test('if a check of a file ends after a later check, the contents from the later check stay in use', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-reload-'))
   const path = join(dir, 'file')
   // Reading this large file takes long, so the second check finishes first.

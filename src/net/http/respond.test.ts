@@ -303,7 +303,7 @@ class Frames implements FrameSource {
   }
 }
 
-test('frames that arrive during a write are sent together in the next write', async () => {
+test('frames that become available during a write are sent together in the next write', async () => {
   const client = new SlowClient()
   const frames = new Frames()
   const answered = new Responder().respond(client, { status: 200, headers: {}, frames })

@@ -43,7 +43,7 @@ test('a waiting call whose signal is aborted is not made, and does not delay the
   assert.equal(await limit.run(async () => 'free', signal), 'free')
 })
 
-test('a call that times out fails as busy only if it had to wait', async () => {
+test('a call that times out fails as busy only if it had to wait for other calls', async () => {
   const limit = new CallLimit(limits)
   const time = new AbortController()
   const aborted = (): Promise<void> =>

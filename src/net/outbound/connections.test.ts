@@ -59,7 +59,7 @@ for (const [where, silent] of [
   ['in the handshake', silentTcp],
   ['before SETTINGS', silentHttp2],
 ] as const) {
-  test(`a call that waits for a connection that another call opens has its own timeout (peer silent ${where})`, async () => {
+  test(`a call that waits for a connection that is being opened for another call has its own timeout (peer silent ${where})`, async () => {
     const server = silent()
     await using peer = await callerOf(server, 500)
     const first = peer.send(500).catch((error: unknown) => error)

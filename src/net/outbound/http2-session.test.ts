@@ -145,7 +145,7 @@ test('a call with an endless slow response fails at its timeout, and its connect
   assert.equal(hook.sessions.length, 1, 'the connection is kept')
 })
 
-test('a connection on which nothing was received during a call is not reused', async () => {
+test('a connection is not reused after a call during which it received nothing', async () => {
   let isSilent = true
   await using hook = await start((stream, body, path) => {
     if (!isSilent) echo(stream, body, path)
@@ -213,7 +213,7 @@ const fail = (): never => {
   throw new Error('the data of the peer is invalid')
 }
 
-test('when a listener throws, only its own stream ends', async () => {
+test('when the listener of a stream throws an error, only that stream ends, and the connection continues', async () => {
   await using hook = await start(echo)
   const socket = connect({ port: hook.port, host: '127.0.0.1', ca: cert, ALPNProtocols: ['h2'] })
   await once(socket, 'secureConnect')

@@ -23,7 +23,7 @@ test('if the total size of all responses exceeds the limit, only the longest res
   assert.equal(all.bytes, 0)
 })
 
-test('a response can have a lower limit of its own', () => {
+test('a call can set a lower size limit for its response than the limit for all responses', () => {
   const all = new ReceivedAnswers(limits)
   const givenUp: string[] = []
   const low = all.begin((why) => givenUp.push(`low: ${why}`), 50)
@@ -35,7 +35,7 @@ test('a response can have a lower limit of its own', () => {
   other.close()
 })
 
-test('a response that exceeds its own limit fails once', () => {
+test('a response that exceeds its own size limit fails only once', () => {
   const all = new ReceivedAnswers(limits)
   let times = 0
   const answer = all.begin(() => times++)

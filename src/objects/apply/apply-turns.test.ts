@@ -65,7 +65,7 @@ async function applyLess(
 }
 
 for (const versions of [1, 2]) {
-  test(`an apply with thousands of managers and ${versions} of their versions runs in short ticks`, async () => {
+  test(`an apply to an object with thousands of field managers in ${versions} API versions runs in short ticks`, async () => {
     const labels = labelsOf(10_000)
     const others = Object.keys(labels).map((label, at) => {
       const apiVersion = `v${(at % versions) + 1}`

@@ -139,7 +139,7 @@ test('applying the same configuration again changes nothing', async () => {
   )
 })
 
-test('the order in which appliers with the same values apply does not matter', async () => {
+test('if several managers apply the same values, the order of their applies does not matter', async () => {
   await fc.assert(
     fc.asyncProperty(agreed, agreed, async (first, second) => {
       const one = await apply(await apply(start, 'a', first), 'b', second)
@@ -185,7 +185,7 @@ test("changing the value of another manager's field is a conflict, unless the ap
   assert.match(owned(taken), /"fieldsV1":"\{\\"f:one\\":\{\}\}","manager":"me"/)
 })
 
-test('an updater owns the fields that it changed, and fields that it removed have no owner', async () => {
+test('a manager that updates an object owns the fields that it changed, and the fields that it removed have no owner', async () => {
   const applied = await apply(start, 'applier', { one: '1', two: '2', labels: { a: 'x', b: 'y' } })
   const state = update(applied, 'updater', { one: '9', labels: { a: 'x' } })
   const [first, second] = printOwners(state.owners) ?? []
@@ -193,7 +193,7 @@ test('an updater owns the fields that it changed, and fields that it removed hav
   assert.equal(second?.['fieldsV1'], '{"f:one":{}}')
 })
 
-test('if there are more than ten updaters, the oldest are merged into ancient-changes', () => {
+test('if more than ten managers have updated an object, the oldest ones are merged into ancient-changes', () => {
   let state: State = start
   for (let at = 0; at < 12; at++) {
     const labels = { ...fieldsOf(state.live['labels']), [`l${at}`]: 'x' }
@@ -248,7 +248,7 @@ const ownerOf = (manager: string, apiVersion: string, fields: Fields): Owner => 
   entry: undefined,
 })
 
-test('an apply that is divided into parts finds the conflicts in every version', async () => {
+test('an apply that is divided into parts finds conflicts with the managers of every API version', async () => {
   const live: Fields = { labels: labels('a') }
   const after: Fields = { labels: labels('b') }
   // Only in version v3 does the apply change a field that another manager owns.
@@ -281,7 +281,7 @@ test('an apply that is divided into parts finds the conflicts in every version',
   )
 })
 
-test('an update that is divided into parts records the same owners', async () => {
+test('an update that is divided into parts records the same field owners as an undivided update', async () => {
   const live: Fields = { labels: labels('a') }
   const after: Fields = { labels: labels('b'), two: 'x' }
   const owners = new Map(

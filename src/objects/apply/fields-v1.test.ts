@@ -97,7 +97,7 @@ test('the elements of a field set are sorted: field names in byte order, then ke
 
 const typeRank = (key: unknown): number => (typeof key === 'number' ? 0 : 1)
 
-test('item keys are ordered by their values, whether or not their texts can be compared directly', () => {
+test('the keys of list items are sorted by their values, whether or not their encoded texts can be compared directly', () => {
   const value = fc.oneof(
     fc.nat(2000),
     fc.constantFrom(

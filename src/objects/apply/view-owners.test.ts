@@ -24,12 +24,12 @@ const field: ViewField = {
   viewVersion: 'autoscaling/v1',
 }
 
-test('a view shows only managers of versions that have the view', () => {
+test('the managedFields of a view such as Scale contain only managers of API versions that have the view', () => {
   const shown = ownersInView(ownersOf(ownerOf('g/v1'), ownerOf('g/v2')), field)
   assert.deepEqual([...shown.values()], [{ ...ownerOf('autoscaling/v1'), fields: field.inView }])
 })
 
-test('a write through a view keeps the managers of versions that do not have the view', () => {
+test('a write through a view such as Scale keeps the managers of API versions that do not have the view', () => {
   const owners = ownersOf(ownerOf('g/v1'), ownerOf('g/v2'))
   assert.deepEqual([...ownersInObject(owners, new Map(), field).values()], [ownerOf('g/v2')])
 })

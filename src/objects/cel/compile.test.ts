@@ -38,7 +38,7 @@ function evaluate(text: string, costMax = 1_000_000): string {
   return typeof result.value === 'object' ? typeNameOf(result.value) : String(result.value)
 }
 
-test('validation rules are evaluated over an object', () => {
+test('a validation rule is evaluated against an object', () => {
   assert.equal(evaluate('self.minReplicas <= self.replicas'), 'true')
   assert.equal(evaluate('self.tags.all(x, x.size() == 1) && self.name.startsWith("w")'), 'true')
   assert.equal(evaluate('1 / (self.replicas - 3) == 1 || true'), 'true')
@@ -107,14 +107,14 @@ test('compilation errors do not show a very long line', () => {
   )
 })
 
-test('an optional entry without an optional value has the type of its value', () => {
+test('an optional map entry whose value is not optional has the type of the value', () => {
   assert.match(
     evaluate("{?'a': b'x'} != {'a': 1}"),
     /found no matching overload for '_!=_' applied to '\(map\(string, bytes\), map\(string, int\)\)'/,
   )
 })
 
-test('the name of a type with an unknown component differs from the name of the type of types', () => {
+test('error messages show type(type(dyn)) for the type of an unknown type, and type(type) for the identifier type', () => {
   assert.match(evaluate('type(type(a.b)) + 1'), /'\(type\(type\(dyn\)\), int\)'/)
   assert.match(evaluate('type + 1'), /'\(type\(type\), int\)'/)
 })

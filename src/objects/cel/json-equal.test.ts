@@ -95,7 +95,7 @@ for (const [one, other, isEqual] of cases) {
 
 const keyed = (any: Json): Json => ({ keyed: [{ key: 'a', any }] })
 
-test('comparing incomparable values in a list with keys is an error, as in other lists', () => {
+test('in a list with keys, comparing values whose types cannot be compared is an error, as in other lists', () => {
   const compared = 'self.keyed == other.keyed'
   assert.equal(areEqual(keyed([1]), keyed(1), compared), 'no such overload')
   assert.equal(areEqual(keyed(1), keyed('x'), compared), false)

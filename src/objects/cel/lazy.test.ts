@@ -92,7 +92,7 @@ test('an error while reading a field is an evaluation error, and an absent field
   assert.ok('value' in result && result.value === true)
 })
 
-test('the rejected promise of a field is handled, even if the caller that read the field could not wait for it', async () => {
+test('the rejected promise of a lazily read field is handled, even if no caller waits for it', async () => {
   const value = new Lazy(() => Promise.reject(new Error('the authorizer is gone')))
   assert.ok(value.get('later') instanceof CelError)
   // An unhandled rejection would be reported in the next tick of the event loop. It would make this

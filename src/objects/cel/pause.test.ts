@@ -187,7 +187,7 @@ for (const call of flat) {
   })
 }
 
-test('a single call can use the whole budget of a rule', () => {
+test('a single call can use the whole cost budget of a validation rule', () => {
   const { result } = evaluatePausing('!self.line.contains(self.line.replace("x", "y"))', 1_000_000)
   assert.ok('value' in result && result.value === true, 'an estimate of 240,100')
   const long = '!(self.line + self.line).contains((self.line + self.line).replace("x", "y"))'

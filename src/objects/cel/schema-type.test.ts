@@ -11,7 +11,7 @@ function sizeOf(schema: Fields, release: number, ...path: readonly string[]): nu
   return type !== undefined && 'sizeMax' in type ? type.sizeMax : undefined
 }
 
-test('since 1.34, maxLength bounds integers or strings', () => {
+test('since 1.34, maxLength limits the estimated size of a value with x-kubernetes-int-or-string', () => {
   const schema = { 'x-kubernetes-int-or-string': true, maxLength: 10 }
   const sizes = [33, 34].map((release) => sizeOf(schema, release))
   assert.deepEqual(sizes, [3 * 1024 * 1024 - 2, 10 * POINT_BYTES_MAX])
@@ -20,7 +20,7 @@ test('since 1.34, maxLength bounds integers or strings', () => {
 const bounds = (schema: Fields, release: number) =>
   ['name', 'generateName'].map((name) => sizeOf(schema, release, 'metadata', name))
 
-test('since 1.37, the names of objects are bounded', () => {
+test('since 1.37, the estimated sizes of metadata.name and metadata.generateName are limited', () => {
   const unbounded = 3 * 1024 * 1024 - 2
   assert.deepEqual(bounds({ type: 'object' }, 36), [unbounded, unbounded])
   assert.deepEqual(bounds({ type: 'object' }, 37), [253 * POINT_BYTES_MAX, 252 * POINT_BYTES_MAX])

@@ -76,7 +76,7 @@ test('each unknown or duplicate field is reported once, in the order of the text
   })
 })
 
-test('a repeated field is merged as in Go', () => {
+test('a field that occurs twice in a body is merged as in Go', () => {
   const { object } = decodeAs(
     '{"data":{"a":"1"},"data":{"b":"2"},"metadata":{"name":"x","finalizers":["a","b"]},"metadata":{"name":"y","finalizers":["c"]}}',
     configMap,

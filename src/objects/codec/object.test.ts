@@ -87,14 +87,14 @@ test('printWire returns the length of kind and apiVersion, and the position of t
   assert.equal(bytes.subarray(versionAt, versionAt + 3).toString(), '42"')
 })
 
-test('the JSON for clients of an object that was just stored is created from the stored bytes', () => {
+test('the JSON that clients receive for an object that was just stored is created from the stored bytes', () => {
   const stored = encodeStored(object, configMap)
   assert.deepEqual(wireOfStored(stored, object, configMap), printWire(object, configMap))
   const nameless = { ...object, metadata: { resourceVersion: '1' } }
   assert.equal(wireOfStored(encodeStored(nameless, configMap), nameless, configMap), undefined)
 })
 
-test('the JSON for clients of a custom object is created from the stored bytes, regardless of the names of its fields', () => {
+test('the JSON that clients receive for a custom object is created from the stored bytes, whatever the names of its fields', () => {
   const struct = customStruct('C', () => readStructural({}))
   const labels = { resourceVersion: 'v', uid: 'u' }
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'ä', uid: 'u' }]

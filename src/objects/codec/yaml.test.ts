@@ -121,7 +121,7 @@ describe('invalid or malicious YAML is rejected', () => {
     )
   }
 
-  test('the nesting depth through aliases has the same limit as the nesting depth of the text', () => {
+  test('the nesting depth that results from YAML aliases has the same limit as the nesting depth of the text', () => {
     const tooDeep = { name: 'YamlError', message: 'yaml: exceeded max depth of 10000' }
     assert.throws(() => convert(nested(2, 900)), tooDeep)
     assert.throws(() => convert(nested(3, 900)), tooDeep)

@@ -85,7 +85,7 @@ test('a JSON patch path of 500,000 segments is rejected', () => {
   )
 })
 
-test('a deeply nested value that must be parsed again at each level is rejected', () => {
+test('a JSON patch is rejected if a deeply nested value has to be parsed again at each level', () => {
   const padded = `${'{"a":'.repeat(900)}"${'x'.repeat(1_000_000)}"${'}'.repeat(900)}`
   const body = `[{"op":"add","path":"/x","value":${padded}},{"op":"remove","path":"/x${'/a'.repeat(900)}"}]`
   assert.throws(() => apply('json', body), isRefused)

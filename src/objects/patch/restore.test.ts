@@ -84,7 +84,7 @@ for (const [text, message] of faults) {
     assert.throws(() => restore(text), { name: 'RestoreError', message }))
 }
 
-test('when an object is restored from a changed JSON tree, subtrees that are identical in the original tree are reused', () => {
+test('when an object is restored from a JSON tree, subtrees that have not changed are taken from the known object', () => {
   const known = restore(
     '{"metadata":{"labels":{"a":"b"}},"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"x"}]}}}}',
   )
@@ -97,7 +97,7 @@ test('when an object is restored from a changed JSON tree, subtrees that are ide
   assert.deepEqual({ ...fieldsOf(fieldsOf(value['metadata'])['labels']) }, labels)
 })
 
-test('an invalid schema of list items is rejected instead of being stored as zero values', () => {
+test('an invalid JSON schema in the field items is rejected instead of being stored with zero values', () => {
   const schema = commonType('apiextensions/v1', 'JSONSchemaProps')
   for (const items of [{ maxLength: '5' }, { required: 'x' }, { properties: { a: 5 } }]) {
     assert.throws(() => restoreStruct({ items }, schema), {

@@ -16,7 +16,7 @@ Last
   name string 1 default="a @x"
 `
 
-test('a release has the lines whose range contains it', () => {
+test('a line with a range of releases applies only to the releases in this range', () => {
   assert.equal(
     linesOfRelease(text, 33),
     '\nPod\n  name string 1\n  old string 2\n  middle string 3\n\n\nLast\n  name string 1 default="a @x"\n',

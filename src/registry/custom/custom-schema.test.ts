@@ -142,7 +142,7 @@ test('unknown fields are dropped from the defaults of embedded metadata', () => 
   })
 })
 
-test('a replica count that does not fit into a Scale is rejected, even if it is a 64-bit integer', async () => {
+test('a replica count above 2147483647 is rejected, because it does not fit into a Scale', async () => {
   const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
   const [made] = customResources(
     readCrd({

@@ -43,7 +43,7 @@ test('readJsonPath rejects an invalid path', () => {
     assert.equal(readJsonPath(path), undefined)
 })
 
-test('all paths of an object share one limit on the number of visited values', () => {
+test('all JSON paths of an object share one limit on the number of visited values', () => {
   const list = Array.from({ length: 100_000 }, () => ({ a: [{ a: {} }] }))
   const paths = ['..a'.repeat(50), '.*[*].*'.repeat(30), '[*]'.repeat(90), '[?(@.a)]'.repeat(90)]
   const budget = pathBudget()

@@ -64,7 +64,7 @@ test('a long response reuses the same blocks of memory, even if the memory of it
   assert.equal(blocks.inUse, 0)
 })
 
-test('when more data is pulled, the bytes that were sent to the client are reported to the origin of the response', () => {
+test('when more of a response body is read, the source of the body learns how many bytes were sent to the client', () => {
   const given: number[] = []
   const { body } = bodyWith({ giveBack: (bytes) => given.push(bytes) })
   body.push(Buffer.alloc(100))

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { IDLE_MS, TlsAgent } from './tls-agent.ts'
 
-test('the connection that was opened to detect the protocol is not used after its idle timeout has closed it', async (context) => {
+test('a connection that was opened to detect the protocol is not used after its idle timeout has expired', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const [first, next] = [new TLSSocket(new Socket()), new TLSSocket(new Socket())]
   const agent = new TlsAgent(async () => next)

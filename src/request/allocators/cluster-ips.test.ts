@@ -74,7 +74,7 @@ function ipsWith(records: IpRecords, objects: Map<string, KubeObject>): ClusterI
   })
 }
 
-test('replicas that allocate through IPAddress objects and replicas that allocate through records never allocate the same address', async () => {
+test('replicas that use IPAddress objects and replicas that use allocation records never allocate the same address', async () => {
   await using engine = new MemoryEngine()
   const objects = new Map<string, KubeObject>()
   const withGate = ipsWith(await recordsOn(engine), objects)
@@ -94,7 +94,7 @@ test('replicas that allocate through IPAddress objects and replicas that allocat
   await assert.rejects(withGate.take('10.9.0.1', parent, wet), isTaken)
 })
 
-test('an address whose IPAddress object cannot be created is removed from the record', async () => {
+test('if the IPAddress object of an address cannot be created, the address is removed from the allocation record', async () => {
   await using engine = new MemoryEngine()
   const records = await recordsOn(engine)
   const [{ record } = assert.fail()] = records.entries

@@ -49,7 +49,7 @@ test('a stored number set is restored without the numbers beyond the range', () 
   assert.deepEqual(new NumberSet({ first: 0, last: 99 }, stored.subarray(3), () => 0).list(), [0])
 })
 
-test('a change that fails leaves the number set unchanged', () => {
+test('a number set remains unchanged if one of several combined changes fails', () => {
   const set = new NumberSet({ first: 1, last: 20 }, Buffer.alloc(0), () => 0)
   set.take(7)
   const change = (): void => {

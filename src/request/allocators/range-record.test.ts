@@ -21,7 +21,7 @@ function recordOn(
   return new RangeRecord({ store, key, range, text: '30000-30015', adopt, random: () => 0, life })
 }
 
-test('after a restore of the database, no change is based on a record from before the restore, even if both have the same revision', async () => {
+test('after a restore of the database, an allocation record is read again even if it has the same revision as before', async () => {
   await using engine = new MemoryEngine()
   let life = 0
   const mine = recordOn(engine, () => life)
@@ -54,7 +54,7 @@ test('other tasks run while many changes are applied to a large number set', asy
   assert.ok(turnsMet > 1, `${turnsMet} turns`)
 })
 
-test('a change that fails does not affect the other changes that are written together with it', async () => {
+test('a failed change of an allocation record does not affect the other changes that are written together with it', async () => {
   await using engine = new MemoryEngine()
   const record = recordOn(engine, () => 0)
   const [, twice] = await Promise.allSettled(

@@ -102,7 +102,7 @@ test('the repair loop allocates what Services use, and later releases what no Se
   assert.deepEqual(ports.list(), [30_001])
 })
 
-test('after the database is replaced, the passes in which no Service uses a port are counted from zero again', async () => {
+test('after the database is replaced, the repair loop counts the passes in which no Service uses a port from zero again', async () => {
   const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
   let life = 0

@@ -121,12 +121,12 @@ const awaited: readonly (readonly [
 ]
 for (const [isAwaited, method, uri, isCompleteOmitted = false] of awaited) {
   const what = isCompleteOmitted ? ' without a later event' : ''
-  test(`a request ${method} ${uri}${what} ${isAwaited ? 'waits' : 'does not wait'} for its first event`, () => {
+  test(`the request ${method} ${uri}${what} ${isAwaited ? 'waits' : 'does not wait'} until its first audit event is stored`, () => {
     assert.equal(begin(method, uri, { isCompleteOmitted }).received instanceof Promise, isAwaited)
   })
 }
 
-test('if the audit backend does not preserve order, the next event of a request is stored after the previous one', async () => {
+test('if the audit backend does not preserve order, each audit event of a request is stored after the previous one', async () => {
   const { audited, stored, events } = begin('GET', pod, { isOrdered: false })
   let isSent = false
   const sent = Promise.resolve(
@@ -145,7 +145,7 @@ test('if the audit backend does not preserve order, the next event of a request 
   assert.ok(isSent)
 })
 
-test('the response to a read waits only for the last event of the read, which an ordered backend stores after the first event', async () => {
+test('with an ordered audit backend, the response to a read waits only for the last audit event of the read', async () => {
   const { audited, stored, events } = begin('GET', pod)
   const answered = audited.answered(
     { status: 200, headers: {}, body: Buffer.alloc(0) },
@@ -170,7 +170,7 @@ const longStatus: Status = {
 for (const level of ['Metadata', 'RequestResponse'] as const) {
   for (const isIndented of [false, true]) {
     const form = isIndented ? 'indented' : 'compact'
-    test(`in ${form} JSON, a long Status is serialized at most once for the event of level ${level}`, async () => {
+    test(`in ${form} JSON, a long Status is serialized at most once for the audit event of level ${level}`, async () => {
       const { audited, stored, whole } = begin('POST', pod, { level })
       const { kind: _kind, apiVersion: _apiVersion, ...fields } = longStatus
       const json = printOrdered(longStatus)

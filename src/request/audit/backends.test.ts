@@ -218,7 +218,7 @@ test('an event whose objects are too large is truncated before it is serialized'
   assert.deepEqual(sink.batches, [['short of 1']])
 })
 
-test('events are buffered until their total size reaches `fullBytes`', async () => {
+test('audit events are buffered until their total size reaches `fullBytes`', async () => {
   const written: string[][] = []
   const lines: Lines = {
     append: async (batch) => void written.push(linesIn(batch)),
@@ -294,7 +294,7 @@ const storedBy = (...backends: AuditBackend[]): MaybePromise<boolean> =>
     clock: systemTime,
   }).store(event('a'))
 
-test('if there are several backends, only the failures of strict backends are reported', async () => {
+test('if there are several audit backends, an event counts as stored if every strict backend has stored it', async () => {
   const { reportLost } = collector()
   const backend = (isStrict: boolean, isStored: boolean): AuditBackend =>
     new BlockingBackend(sinkOf(isStored), { isStrict, eventBytesMax: Infinity, reportLost })

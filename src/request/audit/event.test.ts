@@ -296,7 +296,7 @@ test('audit events of repeated requests are the same with and without a cache', 
   }
 })
 
-test('the total size of the targets that the cache of event fields retains is limited', () => {
+test('the total size of the request URIs in the cache of event fields is limited', () => {
   const user = { name: 'ann', uid: '', groups: [] }
   const source = texts.source(requestFrom('::1', {}))
   const many = Array.from({ length: 20 }, (_, at) =>

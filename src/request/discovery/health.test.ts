@@ -62,7 +62,7 @@ test('if the startup is not finished, /livez fails only after the grace period, 
   assert.ok(await failing('livez'))
 })
 
-test('the discovery check waits for remote servers, and the check of the client certificate exists only if there is one', async () => {
+test('/readyz fails until remote API servers are listed, and has a check of the proxy client certificate only if there is one', async () => {
   let areListed = false
   const fixed = {
     etcdFault: () => undefined,

@@ -45,7 +45,7 @@ test('a group is sorted by the highest priority of its APIServices, and its vers
   assert.equal(groups.find('stable.example.com'), undefined)
 })
 
-test('a local APIService is listed, except if this server is about to delete it', () => {
+test('the group of a local APIService is listed, unless the server manages the APIService but does not serve the group', () => {
   const servers = new FakeServers()
   const groups = new ListedGroups(new Registry(builtInResources()), servers)
   const local = { remote: undefined }

@@ -111,7 +111,7 @@ test('the selectors of lists, watches and deletions of collections are read from
   }
 })
 
-test('a selector in the query is left out if it is invalid or too long', () => {
+test('a selector in the query that is invalid or too long is left out of the request attributes', () => {
   const labels = [{ key: 'c', operator: 'exists' }]
   assert.deepEqual(selectorsOf('GET', '/api/v1/pods?fieldSelector=broken&labelSelector=c'), {
     fields: [],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { warningHeaders } from './warnings.ts'
 
-test('the text of a warning is quoted, and a warning that could end the header is not sent', () => {
+test('the text of a warning header is quoted, and a warning with a line break is not sent', () => {
   const headers = warningHeaders(['plain', 'say "x" \\', 'two\nlines', 'é'])
   assert.deepEqual(headers, ['299 - "plain"', '299 - "say \\"x\\" \\\\"', '299 - "Ã©"'])
 })
@@ -13,7 +13,7 @@ test('if the warnings are too long, each of them is truncated, and warnings beyo
   assert.ok(headers.every((header) => header.length === 256 + '299 - ""'.length))
 })
 
-test('the last of the truncated warnings can exceed the length limit', () => {
+test('the last of the truncated warnings can exceed the limit for the total length of warnings', () => {
   const headers = warningHeaders(Array.from({ length: 60 }, (_, at) => `${at} `.padEnd(100, 'x')))
   assert.equal(headers.length, 41)
 })

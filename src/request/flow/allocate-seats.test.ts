@@ -5,7 +5,7 @@ import { allocateSeats } from './allocate-seats.ts'
 const close = (one: number | undefined, other: number): void =>
   assert.ok(Math.abs((one ?? Number.NaN) - other) < 1e-6, `${one} is not ${other}`)
 
-test('if no bound takes effect, each priority level gets the same multiple of its target number of seats', () => {
+test('if no minimum or maximum takes effect, each priority level gets seats in proportion to its target number', () => {
   const found = allocateSeats(30, [
     { target: 10, min: 0, max: 100 },
     { target: 5, min: 0, max: 100 },
@@ -15,7 +15,7 @@ test('if no bound takes effect, each priority level gets the same multiple of it
   close(found?.seats[1], 10)
 })
 
-test('the bounds of priority levels are respected, and the other levels share the remaining seats', () => {
+test('priority levels get at least their minimum and at most their maximum number of seats, and others share the rest', () => {
   const found = allocateSeats(30, [
     { target: 10, min: 0, max: 12 },
     { target: 5, min: 0, max: 100 },
@@ -39,14 +39,14 @@ test('a priority level with a target of zero seats still gets some of the remain
   close(found?.seats[0], 5)
 })
 
-test('no division of the seats is returned if the bounds cannot be satisfied', () => {
+test('no allocation of seats is returned if the minimums and maximums of the priority levels cannot be satisfied', () => {
   assert.equal(allocateSeats(10, [{ target: 20, min: 11, max: 30 }]), undefined)
   assert.equal(allocateSeats(10, [{ target: 1, min: 0, max: 9 }]), undefined)
   assert.deepEqual(allocateSeats(10, [{ target: 10, min: 10, max: 30 }])?.seats, [10])
   assert.deepEqual(allocateSeats(10, [{ target: 10, min: 1, max: 10 }])?.seats, [10])
 })
 
-test('all seats are allocated, within the bounds of each priority level', () => {
+test('all seats are allocated, between the minimum and the maximum of each priority level', () => {
   let state = 7
   const random = (): number => (state = (state * 48271) % 0x7fffffff) / 0x7fffffff
   for (let round = 0; round < 500; round++) {

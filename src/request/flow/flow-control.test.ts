@@ -246,7 +246,7 @@ function seatsOf(sent: EnterOptions): number {
   return seat.work.initialSeats
 }
 
-test('a body of unknown length takes as many seats as the longest body', () => {
+test('a request with a body of unknown length takes as many seats as a request with the longest body', () => {
   assert.equal(seatsOf({ hasBody: true, headers: {} }), 10)
   assert.equal(seatsOf({ hasBody: true, headers: { 'content-length': '300000' } }), 2)
   assert.equal(seatsOf({ hasBody: false, headers: {} }), 1)

@@ -79,7 +79,7 @@ test('a priority level without queues rejects requests if no seat is free', () =
   assert.equal(world.enter(world.request()), 'seated')
 })
 
-test('an exempt priority level rejects no request', () => {
+test('an exempt priority level never rejects a request', () => {
   const world = new QueueSetFixture({ seats: 0, isExempt: true, queuing: undefined })
   for (let at = 0; at < 1000; at++) assert.equal(world.enter(world.request()), 'seated')
   assert.equal(world.set.seatsInUse, 1000)
@@ -140,7 +140,7 @@ test('requests that need several seats leave seats for other requests', () => {
   assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
 })
 
-test('a queue is charged for a long request while the request is executed, so another flow does not wait behind many queued requests', () => {
+test('a queue is charged for a long request while it is executed, so that another flow does not wait behind many queued requests', () => {
   const world = new QueueSetFixture({ seats: 4 })
   const flood = Array.from({ length: 60 }, () => world.request(oneSeat, 'flood'))
   const endOne = (): void => {

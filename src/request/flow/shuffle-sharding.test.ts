@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { handOf, hashOfFlow } from './shuffle-sharding.ts'
 
-test('a hand consists of distinct queues, and all hands together contain every queue', () => {
+test('the hand of a flow consists of distinct queues, and the hands of many flows together contain every queue', () => {
   for (const [queues, handSize] of [
     [64, 6],
     [128, 6],
@@ -24,7 +24,7 @@ test('a hand consists of distinct queues, and all hands together contain every q
   }
 })
 
-test('the cards of a hand are drawn one by one from the remaining cards of the deck', () => {
+test('the queues of a hand are drawn one by one from the remaining queues', () => {
   // The first card is at position 12 % 5 = 2 of 0, 1, 2, 3, 4, so it is 2. The quotient of 12 and 5
   // is 2. The second card is therefore at position 2 of 0, 1, 3, 4, so it is 3. The third card is
   // at position 0 of 0, 1, 4, so it is 0.
@@ -32,7 +32,7 @@ test('the cards of a hand are drawn one by one from the remaining cards of the d
   assert.deepEqual(handOf(0n, { queues: 5, handSize: 3 }).queues, [0, 1, 2])
 })
 
-test('flows with a different schema or distinguisher have different hashes', () => {
+test('flows with different flow schemas or distinguishers have different hashes', () => {
   assert.notEqual(hashOfFlow('a', 'bc'), hashOfFlow('ab', 'c'))
   assert.equal(
     hashOfFlow('a', 'b'),

@@ -73,7 +73,7 @@ test('a streaming list takes as many seats as a list, and other watches take one
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1' }), 1)
 })
 
-test('a write holds seats while it notifies watches, and a deletecollection takes one seat', () => {
+test('a write occupies seats while it notifies watches, and a deletecollection occupies one seat', () => {
   const watches = new WatchCounts()
   for (let at = 0; at < 50; at++) watches.add({ ...info, verb: 'watch' }, new URLSearchParams())
   assert.deepEqual(estimated({ verb: 'create', watches }), {

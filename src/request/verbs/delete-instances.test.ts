@@ -80,7 +80,7 @@ test('a custom object that is already being deleted and has a finalizer is skipp
   assert.deepEqual([left, decided], [1, { free: 'delete' }])
 })
 
-test('a custom object is not deleted if it was created under the same name after the list', async () => {
+test('a custom object that was created after the list is not deleted, even if a listed object had the same name', async () => {
   const listed = [
     { createRevision: 5, object: objectOf('gone') },
     { createRevision: 5, object: objectOf('new') },
@@ -94,7 +94,7 @@ test('a custom object is not deleted if it was created under the same name after
   assert.deepEqual(decided, { gone: 'unchanged', new: 'unchanged', old: 'delete' })
 })
 
-test('if the definition no longer exists at the first check, no object is deleted, because the objects may belong to a new definition', async () => {
+test('no object is deleted if the definition no longer exists at the first check, because a new definition may own the objects', async () => {
   const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], {
     isDoomed: () => false,
   })

@@ -201,7 +201,7 @@ test('a watch that is closed while a large object is serialized sends no further
   assert.deepEqual(frames.take(), [])
 })
 
-test('the frames of a watch that shares them with no other watch take memory only until the next frames are requested', () => {
+test('the frames of a watch that shares no frames with other watches take memory only until the next frames are requested', () => {
   const held: number[] = []
   const holdUnsent = (bytes: number): boolean => held.push(bytes) > 0
   const items = [1, 2, 3].map((ports) => storedItem(service(ports)))

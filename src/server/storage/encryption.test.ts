@@ -46,10 +46,10 @@ async function plainFolders(release: number): Promise<readonly string[]> {
   return plain
 }
 
-test('the resources of a later release are encrypted', async () => {
+test('a server of a later release encrypts all resources of its release if the configuration selects *.*', async () => {
   assert.deepEqual(await plainFolders(37), [])
 })
 
-test('the resources that only a later release has are also known to the default release', async () => {
+test('a server of the default release also encrypts the resources that only a later release has', async () => {
   assert.deepEqual(await plainFolders(33), [])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CacheCeiling } from './ceiling.ts'
 
-test('hasRoom drops resources until there is room or no resource is left', () => {
+test('hasRoom drops resources from the cache until there is room or no resource is left', () => {
   let used = 150
   const dropped = [30, 40]
   const dropOne = (): boolean => {
@@ -42,7 +42,7 @@ test('a resource that did not fit into memory is not loaded for a minute', () =>
   assert.equal(ceiling.leftOut, 0)
 })
 
-test('no further resource is dropped while the objects of another one are being released', () => {
+test('no further resource is dropped from the cache while the objects of another resource are being released', () => {
   let isReleasing = false
   const ceiling = new CacheCeiling({
     bytesMax: 100,

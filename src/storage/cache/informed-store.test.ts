@@ -31,7 +31,7 @@ function follow(revision: number): {
   return { followed: informer, told: reported, arrive: arrived.resolve }
 }
 
-test('a write resolves when the informer has received its change', async () => {
+test('a write completes when the informer of the resource has received the change', async () => {
   const { followed: informer, told: reported, arrive } = follow(6)
   let isDone = false
   const created = informedStore(store, () => informer)

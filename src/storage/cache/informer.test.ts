@@ -244,7 +244,7 @@ test('`latest` immediately reports the events that the cache already has', async
   await informer[Symbol.asyncDispose]()
 })
 
-test('when a watch ends, everything is listed again, and missing objects are reported as deleted', async () => {
+test('when a watch ends, the informer lists all objects again, and reports missing objects as deleted', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const first = await next()
@@ -388,7 +388,7 @@ test('`latest` fails while the cache is far behind', async () => {
   await informer[Symbol.asyncDispose]()
 })
 
-test('everything is listed again after the consumer fails to process a change', async () => {
+test('the informer lists all objects again after its consumer fails to process a change', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const first = await next()
@@ -402,7 +402,7 @@ test('everything is listed again after the consumer fails to process a change', 
   await informer[Symbol.asyncDispose]()
 })
 
-test('if the consumer always fails on an object, lists are repeated with increasing delays', async () => {
+test('if the consumer always fails to process an object, lists are repeated with increasing delays', async () => {
   const waits: number[] = []
   let passedMs = 0
   const time: Time = {

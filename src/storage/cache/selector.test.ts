@@ -144,7 +144,7 @@ test('selecting objects by their stored labels and fields has the same result as
   }
 })
 
-test('an object is decoded only for the first selector, or only when its JSON for clients is created', () => {
+test('an object is decoded at most once: for the first selector, or when its JSON for clients is created', () => {
   const made = new TestItems(new Facts(() => readers))
   const items = [
     made.item({ name: 'a', labels: { app: 'web' } }),

@@ -5,7 +5,7 @@ import { longestTurnMs } from '../../../test/support/harness/turns.ts'
 import { until } from '../../../test/support/harness/until.ts'
 import { Slabs, Slot } from './slabs.ts'
 
-test('slots keep their bytes during any changes, and slabs take at most about twice the live bytes', () => {
+test('slots keep their bytes when other slots change, and slabs take at most about twice as much memory as all slots', () => {
   const step = fc.record({
     slot: fc.nat(40),
     length: fc.oneof(fc.nat(300), fc.integer({ min: 1, max: 200_000 })),
@@ -65,7 +65,7 @@ test('a few slots are released immediately, and many in slices', async () => {
   assert.ok(longestMs < 50, `${longestMs} ms`)
 })
 
-test('a view remains valid after its slot was moved or released', () => {
+test('a view of a slot remains valid after the slot was moved or released', () => {
   const slabs = new Slabs()
   const slot = new Slot()
   slabs.put(slot, Buffer.from('first'))

@@ -15,7 +15,7 @@ const home: ItemHome = {
   keep: () => undefined,
 }
 
-test('a list checks the clock after each match that reads many bytes', async () => {
+test('a list checks the clock after each object if its selector reads many bytes per object', async () => {
   const tree = newTree()
   for (let n = 0; n < 100; n++) {
     const item = new Item(home, { key: `/r/a/${n}`, revision: 1, createRevision: 1 })
@@ -58,7 +58,7 @@ test('a long list is collected in slices and contains each item of its range onc
   assert.deepEqual([page.items.length, page.more, page.remaining], [10, true, 9_990])
 })
 
-test('an object that is created while a long list waits for its next slice is not in the list', async () => {
+test('an object that is created during a pause of a long list is not in the list', async () => {
   for (const size of [4_095, 4_096, 4_097]) {
     const tree = newTree()
     const add = (n: number): void => {

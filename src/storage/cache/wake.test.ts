@@ -31,7 +31,7 @@ test('a sleeping watcher is woken once per event, and a closed watcher is not wo
   assert.deepEqual(woken, ['a', 'c'], 'nobody is asleep')
 })
 
-test('an outdated queue index does not remove another watcher from the queue', async () => {
+test('a watcher with an outdated queue index does not remove another watcher from the queue', async () => {
   const waker = new Waker()
   const woken: string[] = []
   const first = sleeperOf(woken, 'first')

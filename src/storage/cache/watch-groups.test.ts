@@ -111,7 +111,7 @@ test('a watcher examines every event that concerns its group, or learns that eve
 
 const WAKE_MS_MAX = 10_000
 
-test('an event wakes only the watchers of the previous value and of the new value', async () => {
+test('an event wakes only the watchers that select the previous or the new value of the field', async () => {
   const world = new WatchGroupsFixture()
   const woken: string[] = []
   const sleepers = ['red', 'green', 'blue'].map((value) => {
@@ -163,7 +163,7 @@ test('a sleeping watcher can continue if the event ring has evicted only events 
   assert.equal(group.next(ring.end), ring.end)
 })
 
-test('if events are evicted before they are assigned to groups, all groups must treat them as missed', async () => {
+test('events that are evicted before they are assigned to groups count as missed by all groups', async () => {
   const world = new WatchGroupsFixture()
   const group = world.join('red')
   const begin = world.ring.end

@@ -79,7 +79,7 @@ test('a value is decrypted if its key or its bytes differ from those of the writ
   assert.equal(encryption.takeOwn(keyOf('a'), own)?.toString(), 'own')
 })
 
-test('large values are not stored as recent writes, and neither are values from before a reload', async () => {
+test('large values are not stored as recent writes, and values from before a reload are removed', async () => {
   const { rules } = await countingProviders()
   const encryption = encryptionOf(rules)
   const large = await encryption.toStorage(keyOf('a'), Buffer.alloc(100_000))

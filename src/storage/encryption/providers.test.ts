@@ -185,7 +185,7 @@ const by = async (...names: readonly string[]): Promise<ProvidersByResource> =>
     ),
   )
 
-test('the most specific rule applies, and internal records of the server are never encrypted', async () => {
+test('the most specific rule of the configuration applies, and internal records of the server are never encrypted', async () => {
   const folders = new Map([
     ['secrets', { group: '', resource: 'secrets' }],
     ['services/specs', { group: '', resource: 'services' }],

@@ -17,12 +17,12 @@ const event = (modRevision: number): EtcdEvent => ({
 const revisions = (events: readonly EtcdEvent[] | undefined): number[] | undefined =>
   events?.map((one) => one.kv.modRevision)
 
-test('a response that is not split is returned unchanged', () => {
+test('a watch response that is not fragmented is returned unchanged', () => {
   const events = [event(5), event(6)]
   equal(new Fragments().add({ fragment: false, events }, 10), events)
 })
 
-test('fragments are joined and returned when the last one has arrived', () => {
+test('the fragments of a watch response are joined and returned when the last one has arrived', () => {
   const fragments = new Fragments()
   equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
   equal(fragments.add({ fragment: true, events: [event(6)] }, 10), undefined)
@@ -30,7 +30,7 @@ test('fragments are joined and returned when the last one has arrived', () => {
   deepEqual(revisions(fragments.add({ fragment: false, events: [event(8)] }, 10)), [8])
 })
 
-test('if the fragments exceed the size limit, complete revisions are returned and the last revision is retained', () => {
+test('if the fragments of a watch response exceed the size limit, complete revisions are returned and the last one is retained', () => {
   const fragments = new Fragments(15)
   equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
   deepEqual(

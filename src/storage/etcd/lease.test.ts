@@ -21,7 +21,7 @@ const leasesOn = (answer: (options: StreamOptions) => void, clock = systemClock)
 /** A message that contains a bytes field longer than the message itself. */
 const unreadable = Buffer.from([0x0a, 0x7f])
 
-test('a renewal fails if the response cannot be decoded', async () => {
+test('the renewal of a lease fails if the response cannot be decoded', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
   await assert.rejects(
     leases.keepAliveOnce(1n),
@@ -37,7 +37,7 @@ test('an unexpected error ends the lease but does not crash the process', async 
   assert.equal(lost.code, 'Internal')
 })
 
-test('a handler that throws does not crash the process', async () => {
+test('a handler of lease renewals that throws an error does not crash the process', async () => {
   // The response for lease ID 1, with a time to live of 1 second.
   const renewed = Buffer.from([0x10, 1, 0x18, 1])
   let renewals = 0

@@ -34,7 +34,7 @@ function whyNot(claims: Fields, { algorithm = 'RS256', audiences = ['app'] } = {
   }
 }
 
-test('a token must have a valid issuer, audience, time and list of claim sources', () => {
+test('an ID token is rejected if its issuer, audience, validity period or claim sources are invalid', () => {
   const cases: readonly [Fields, string][] = [
     [good, ''],
     [{ ...good, aud: ['x', 'app'] }, ''],
@@ -97,7 +97,7 @@ test('a token is accepted if it has one of the configured audiences', () => {
   )
 })
 
-test("the issuer in a token may lack the URL scheme only if it is Google's issuer", () => {
+test('an issuer without a URL scheme is accepted only in the ID tokens of Google', () => {
   assert.ok(isIssuer('accounts.google.com', 'https://accounts.google.com'))
   assert.ok(!isIssuer('accounts.example.com', 'https://accounts.example.com'))
   assert.ok(!isIssuer('https://accounts.google.com', 'accounts.google.com'))

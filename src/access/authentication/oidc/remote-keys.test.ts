@@ -36,7 +36,7 @@ function createIssuer(keys: readonly object[], headers: Answer['headers'] = {}) 
 
 const unverified = 'failed to verify id token signature'
 
-test('keys are fetched for the first token, and again for a token with an unknown key', async () => {
+test('the keys of an issuer are fetched for the first token, and again for a token with an unknown key', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   assert.equal(issuer.fetches, 0)
@@ -61,7 +61,7 @@ test('a token that was signed with one key but has the id of another key is reje
   assert.equal(await remote.verify(await one.sign({ kid: '../1' })), unverified)
 })
 
-test('while the keys are fresh, a token with an unknown key is rejected without a fetch', async () => {
+test('while the keys of an issuer are fresh, a token with an unknown key is rejected without a fetch', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk], { 'cache-control': 'max-age=100' })
   assert.equal(await remote.verify(await one.sign()), undefined)
@@ -113,7 +113,7 @@ test('a withdrawn key is rejected after the keys are refreshed', async () => {
   assert.equal(await remote.verify(token), unverified)
 })
 
-test('a key that is invalid or for another use verifies no token and does not affect other keys', async () => {
+test('invalid keys and keys that are not for signatures do not verify tokens, and do not affect other keys', async () => {
   const [one, rsa] = [await createKey('1'), await createKey('1', 'RS256')]
   const wrong = [
     { ...one.jwk, crv: 'P-384' },

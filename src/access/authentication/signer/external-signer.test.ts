@@ -85,7 +85,7 @@ test('a token that is signed with a key excluded from discovery is rejected, eve
   await assert.rejects(signer.sign({}), /kid: second\) is excluded from OIDC discovery docs/)
 })
 
-test('concurrent tokens with a new key share one fetch, and unchanged keys keep their object identity', async () => {
+test('concurrent verifications of tokens with a new key share one fetch, and unchanged keys are not parsed again', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()

@@ -141,7 +141,7 @@ for (const [question, wanted] of cases)
   test(`a request "${question}" from a node results in "${wanted}"`, () =>
     assert.equal(ask(question), wanted))
 
-test('a user is a node only if the user name has the prefix of nodes and the groups contain the group of nodes', () => {
+test('a user is a node only if the user name begins with system:node: and the groups contain system:nodes', () => {
   assert.equal(ask('get nodes n', { groups: ['system:node'] }), '')
   assert.equal(ask('get nodes n', { user: 'n' }), '')
   assert.equal(ask('get nodes n', { user: 'system:node:' }), 'unknown node for user "system:node:"')

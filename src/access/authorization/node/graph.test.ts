@@ -41,7 +41,7 @@ test('the graph is updated when a pod is created again on another node or change
   assert.ok(!seesSecret(graph, 'm', 's') && !seesSecret(graph, 'm', 'u'))
 })
 
-test('a volume and its secrets are related to the nodes of the bound claim, regardless of the order of events', () => {
+test('a node can access a volume and its secrets while a pod of the node uses the claim that is bound to the volume', () => {
   const graph = new NodeGraph()
   const elsewhere = referenceTo('secrets', 'b', 'v')
   graph.setVolume('v', { claim: claim('c'), secrets: [elsewhere] })
@@ -74,7 +74,7 @@ test('a VolumeAttachment or a ResourceSlice is related only to its own node', ()
   assert.ok(!graph.hasAttachment('n', 'x') && !graph.hasSlice('m', 'x'))
 })
 
-test('a slash in the namespace of a request does not grant access to another object', () => {
+test('access to the Secret b/s in the namespace a does not grant access to the Secret s in the namespace a/b', () => {
   const graph = new NodeGraph()
   graph.setPod('a/b/p', {
     node: 'n',

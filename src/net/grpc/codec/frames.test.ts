@@ -35,7 +35,7 @@ test('messages are reassembled wherever the bytes are split into chunks', () => 
   )
 })
 
-test('a whole message in one chunk is a view of that chunk', () => {
+test('a gRPC message that is contained in one chunk is not copied', () => {
   const chunk = framed(Buffer.from('hello'))
   let received: Buffer | undefined
   new MessageFrames((message) => {
@@ -45,7 +45,7 @@ test('a whole message in one chunk is a view of that chunk', () => {
   equal(received?.toString(), 'hello')
 })
 
-test('isPartial is true until the last byte of a message arrives', () => {
+test('isPartial is true until the last byte of a gRPC message arrives', () => {
   const reader = new MessageFrames(() => undefined)
   reader.push(Buffer.from([0, 0]))
   equal(reader.isPartial, true)
@@ -68,7 +68,7 @@ test('a compressed message is rejected, and so is a message above the size limit
   })
 })
 
-test('a long message in many chunks is copied once', () => {
+test('a long gRPC message in many chunks is copied only once', () => {
   const message = Buffer.alloc(8 * 1024 * 1024, 7)
   const bytes = framed(message)
   let received = 0

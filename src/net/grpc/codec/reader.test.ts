@@ -102,7 +102,7 @@ test('a range response is read completely, and unknown fields are skipped', () =
   )
 })
 
-test('the keys and values of a range response are views of the message, not copies', () => {
+test('the keys and values of a range response are not copied out of the message', () => {
   const message = rangeAnswer()
   const [kv] = readRange(new WireReader(message)).kvs
   equal(kv?.value.buffer, message.buffer)

@@ -38,7 +38,7 @@ for (const text of [
   "self.distinct() == ['b', 'a', 'c']",
   'lists.range(100).map(x, x * x).sort().reverse()[0] == 9801',
 ])
-  test(`in 1.34, ${text}`, () => assert.equal(evaluated(text), 'true'))
+  test(`in 1.34, this expression is true: ${text}`, () => assert.equal(evaluated(text), 'true'))
 
 for (const [text, error] of [
   ['[1, 2].slice(-1, 1)', 'cannot slice(-1, 1), negative indexes not supported'],
@@ -76,17 +76,17 @@ test('sortBy can be applied only to lists', () => {
   assert.match(evaluated('{1: 2}.sortBy(x, x)'), /sortBy can only be applied to a list/)
 })
 
-test('the functions are not available before 1.34', () => {
+test('the list functions of CEL are not available before 1.34', () => {
   assert.match(evaluated('self.reverse()', 33), /undeclared reference to 'reverse'/)
 })
 
-test('a list or another value includes an item since 1.37', () => {
+test('since 1.37, includes checks whether a list contains an item, or whether a single value equals the item', () => {
   assert.equal(evaluated("self.includes('a') && !self.includes('z')", 37), 'true')
   assert.equal(evaluated("dyn('a').includes('a') && !dyn('a').includes('b')", 37), 'true')
   assert.match(evaluated("self.includes('a')", 36), /undeclared reference to 'includes'/)
 })
 
-test('since 1.37, the size of a range is checked', () => {
+test('since 1.37, lists.range rejects sizes that are negative or above 1,000,000', () => {
   assert.equal(evaluated('lists.range(-1)', 37), 'lists.range: size must be non-negative, got -1')
   assert.equal(
     evaluated('lists.range(1000001)', 37),

@@ -77,7 +77,7 @@ const fieldNamed = (name: string): Struct['fields'][number] => ({
   default: undefined,
 })
 
-test('bytes are tagged, and float64 fields are encoded as floats', () => {
+test('in CBOR, bytes are tagged, and float64 fields are encoded as floats', () => {
   const fields = [fieldNamed('data'), fieldNamed('least')]
   const byName = new Map(fields.map((field) => [field.name, field]))
   const type = {

@@ -5,7 +5,7 @@ import { parts } from '../../../lib/scheduling/parts.ts'
 import { atOnce } from '../../../lib/scheduling/slices.ts'
 import { encodeEvent, encodeItem, encodeObject, eventWrapper, wrapItem } from './envelope.ts'
 
-test('an event that wraps an encoded message equals an event that encodes the object, for messages of all lengths', () => {
+test('a watch event that wraps a protobuf message has the same bytes as an event that encodes the object, whatever its length', () => {
   const typeMeta = { kind: 'Pod', apiVersion: 'v1' }
   const wrap = eventWrapper(typeMeta)
   // At these sizes, the number of bytes of a length changes: one byte up to 127, and two bytes up

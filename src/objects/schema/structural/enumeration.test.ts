@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Enumeration } from './enumeration.ts'
 
-test('an Enumeration finds values of every type', () => {
+test('Enumeration.has finds values of every JSON type', () => {
   const some = new Enumeration([
     'a',
     1,

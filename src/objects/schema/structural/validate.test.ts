@@ -238,7 +238,7 @@ test('each string that takes a long time to match is deferred once, and validati
   ok(turnsGiven >= 100)
 })
 
-test('all strings in a value share the budget of a single match', () => {
+test('the pattern matches of all strings in a value together have the budget of a single match', () => {
   const schema = schemaOf({
     type: 'array',
     items: { type: 'string', pattern: '(?:a|b|[^c]){200}' },
@@ -302,7 +302,7 @@ test('tolerated errors do not count toward the maximum number of reported errors
   )
 })
 
-test('validation of a large value yields to other work between the parts of the value and between alternatives', () => {
+test('validation of a large value yields to other work between its items and between the alternatives of its schema', () => {
   const one = { type: 'integer', maximum: 1 }
   const value = { spec: { v: Array.from({ length: 10_000 }, (_, at) => at % 2) } }
   const busy = { isOver: () => true }
@@ -321,7 +321,7 @@ test('validation of a large value yields to other work between the parts of the 
   ok(tried.given > 40_000, `${tried.given} turns`)
 })
 
-test('a value too large for the quick check is still validated against not and oneOf', () => {
+test('a value that is too large for the fast validation of not and oneOf is still validated against them', () => {
   const value = { spec: { v: Array.from({ length: 10_000 }, () => 1) } }
   const inner = { type: 'array', items: { type: 'integer' } }
   for (const v of [
@@ -353,7 +353,7 @@ const keyed = (items: Json): Json => ({
   'x-kubernetes-list-map-keys': ['n'],
 })
 
-test('matching the items of a long keyed list with old items yields to other work, and so does validating the items', () => {
+test('validation of a long list with keys yields while its items are matched with the old items and while they are validated', () => {
   const items = {
     type: 'object',
     properties: { n: { type: 'integer' }, l: { type: 'array', items: { maximum: -1 } } },

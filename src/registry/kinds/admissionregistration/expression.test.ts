@@ -88,7 +88,7 @@ const apply = (expression: string): Fields => ({
   applyConfiguration: { expression },
 })
 
-test('a stored apply configuration that is unchanged can use CEL functions of 1.33, but variables and JSON patches cannot', async () => {
+test('only an unchanged stored apply configuration can use CEL functions of 1.33; variables and JSON patches cannot', async () => {
   const isNew = "semver('1.0.0').major() == 1"
   const applied = ` Object{metadata: Object.metadata{labels: {'a': string(${isNew})}}} `
   const patched = `[JSONPatch{op: 'test', path: '/a', value: ${isNew}}]`

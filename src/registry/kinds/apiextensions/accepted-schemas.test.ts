@@ -50,7 +50,7 @@ test('a stored schema over the cost limit is accepted as long as it is unchanged
   assert.deepEqual(await faultsOf(specWith({ list }, { deprecated: true }), was), [])
 })
 
-test('an unchanged schema is validated again if the status subresource is enabled', async () => {
+test('an unchanged schema over the cost limit is refused if the status subresource is enabled', async () => {
   const [first] = await faultsOf(
     specWith({ list }, { subresources: { status: {} } }),
     specWith({ list }),
@@ -68,7 +68,7 @@ const semver = (more: Fields): Fields =>
     },
   })
 
-test('a stored expression can use functions that are not yet available to new expressions', async () => {
+test('a stored validation rule can use CEL functions that are not yet available to new rules', async () => {
   assert.match((await faultsOf(semver({})))[0] ?? '', /^Invalid value: apiextensions/)
   assert.deepEqual(await faultsOf(semver({ minLength: 1 }), semver({})), [])
 })

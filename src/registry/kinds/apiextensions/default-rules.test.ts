@@ -42,7 +42,7 @@ const faultsOf = async (given: Fields): Promise<readonly string[]> => {
   return faults.map(({ path }) => path)
 }
 
-test('rules of a default see no old value inside an atomic map', async () => {
+test('inside an atomic map, a rule with oldSelf is not evaluated for a default value', async () => {
   const rules = { 'x-kubernetes-validations': [{ rule: 'self != oldSelf' }] }
   const schema: Fields = {
     type: 'object',

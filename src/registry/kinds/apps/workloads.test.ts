@@ -64,7 +64,7 @@ test('the labels of a template must match the selector of the workload', () => {
   }
 })
 
-test('a rolling update with parameters that allow no progress is refused', () => {
+test('a rolling update with maxUnavailable 0 and maxSurge 0 is refused', () => {
   const none = { maxUnavailable: 0, maxSurge: '0%' }
   const stuck = made('Deployment', { strategy: { type: 'RollingUpdate', rollingUpdate: none } })
   assert.deepEqual(faultsOf(stuck), [

@@ -34,7 +34,7 @@ test("an invalid schedule is refused with the error text of kube-apiserver's lib
   for (const [schedule, fault] of faults) assert.equal(scheduleFault(schedule), fault)
 })
 
-test('only one spelling of a time zone is valid', () => {
+test('the name of a time zone is valid only in its official spelling', () => {
   const good = [
     'UTC',
     'Etc/GMT+5',

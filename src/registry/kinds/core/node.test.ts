@@ -21,7 +21,7 @@ test('a node address is a duplicate if another address has the same type and val
   assert.deepEqual(faultyPaths(nodeWith(first, { ...first })), ['status.addresses[1]'])
 })
 
-test('an empty allocatable is stored as if it were absent', () => {
+test('an empty status.allocatable of a Node is stored as if it were absent', () => {
   const capacity = { cpu: '1' }
   const node = { ...nodeWith(), status: { capacity, allocatable: {} } }
   assert.deepEqual(withoutEmptyAllocatable(node)['status'], { capacity })

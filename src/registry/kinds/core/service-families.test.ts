@@ -94,7 +94,7 @@ test('an update can repeat a cluster IP of the stored Service', () => {
   assert.deepEqual(settled(spec, single, { clusterIPs: ['None'] }), [empty, wrongIp(0, '')])
 })
 
-test('the addresses after None are also validated', () => {
+test('the addresses after None in clusterIPs are also validated', () => {
   assert.deepEqual(settled({ clusterIP: 'None', clusterIPs: ['None', 'x'] }, single), [
     `spec.clusterIPs: Invalid value: []string{"None", "x"}: 'None' must be the first and only value`,
     wrongIp(1, 'x'),

@@ -50,7 +50,7 @@ async function propertiesOf(library: OpenApiLibrary): Promise<Fields> {
   return fieldsOf(fieldsOf(schemas[kind])['properties'])
 }
 
-test('a change of a custom resource replaces its own document and no other', async () => {
+test('a change of a custom resource replaces only the OpenAPI document of its API group and version', async () => {
   const { registry, library } = start()
   const apps = await library.v3('apis/apps/v1')
   assert.equal(library.v3(key), undefined)

@@ -59,7 +59,7 @@ test('unknown fields of any length in a remote document are skipped without bloc
   assert.ok(turnMs < TURN_MS_MAX, `${turnMs} ms in one turn`)
 })
 
-test('a remote document is rejected if one of its names already has too many different definitions', async () => {
+test('a remote OpenAPI document is rejected if there are already too many different definitions with a name that it uses', async () => {
   const definitions = new Map(
     Array.from({ length: 200 }, (_, at) => [at === 0 ? 'A' : `A_v${at + 1}`, `{"maximum":${at}}`]),
   )

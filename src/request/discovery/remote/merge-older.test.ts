@@ -88,7 +88,7 @@ test('an existing path is not replaced, and the definitions of the rejected path
   assert.deepEqual(read(whole.definitions), { Kind: { type: 'string' } })
 })
 
-test('definitions of a remote document are kept if a path that is kept references them, or if no path references them', async () => {
+test('a definition of a remote document is kept if a kept path references it, or if no path references it', async () => {
   const spec = await specOf({
     paths: { '/apis/a/v1/x': pathOf('A'), '/apis/b/v1/x': pathOf('B') },
     definitions: { A: { properties: { inner: refTo('Inner') } }, B: {}, Inner: {}, Free: {} },

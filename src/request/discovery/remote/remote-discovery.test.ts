@@ -28,7 +28,7 @@ const shownOf = (discovery: RemoteDiscovery): Record<string, Omit<RemoteVersion,
 const jobsText =
   '[{"resource":"jobs","responseKind":{"group":"","version":"","kind":""},"scope":"Namespaced","singularResource":"","verbs":["list"],"shortNames":["jz"]}]'
 
-test('one response covers all APIServices of a server, and versions that the response does not list have no resources', async () => {
+test('one discovery document is used for all APIServices of a server, and versions that it does not list have no resources', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), {
     type,
@@ -43,7 +43,7 @@ test('one response covers all APIServices of a server, and versions that the res
   })
 })
 
-test('an APIService that is added later gets its resources from the same document', async () => {
+test('an APIService that is added later gets its resources from the same discovery document', async () => {
   const servers = new FakeServers()
   const versions = [
     { version: 'v1', resources: [jobs] },

@@ -46,7 +46,7 @@ function libraryWith(openApi: RemoteOpenApi): OpenApiLibrary {
 const pathsOf = async (library: OpenApiLibrary): Promise<readonly string[]> =>
   Object.keys(fieldsOf(fieldsOf(parseJson((await library.v2()).json))['paths']))
 
-test('the 2.0 document contains the paths of a remote server until its APIService is deleted, even if the remote document has invalid values', async () => {
+test('the OpenAPI v2 document contains the paths of a remote server until the deletion of its APIService, even with invalid values', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   const library = libraryWith(openApi)
@@ -63,7 +63,7 @@ test('the 2.0 document contains the paths of a remote server until its APIServic
   assert.equal((await pathsOf(library)).includes(path), false)
 })
 
-test('a remote document that cannot be parsed adds no paths, and the previous remote document is retained', async () => {
+test('a remote OpenAPI document that cannot be parsed adds no paths, and the previous document of the server is retained', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   const library = libraryWith(openApi)

@@ -36,7 +36,7 @@ function setUp(objectsMax: number): {
   return { items, released }
 }
 
-test('if the size limit is exceeded, items that were not used recently are evicted first, across all resources', () => {
+test('if the cache of converted objects is full, objects of all resources that were not used recently are evicted first', () => {
   const { items, released } = setUp(4)
   const [one, other] = [new Owner(), new Owner()]
   for (const key of ['a', 'b']) items.add(one, itemOf(key), true)
@@ -56,7 +56,7 @@ test('if the size limit is exceeded, items that were not used recently are evict
   assert.equal(items.bytes, bytesOf(4))
 })
 
-test('if all cached items were used recently, one of them is evicted after a limited number of steps', () => {
+test('if all cached objects were used recently, one of them is evicted after a limited number of steps', () => {
   const { items, released } = setUp(5_000)
   const owner = new Owner()
   for (let at = 0; at < 5_000; at++) items.add(owner, itemOf(`o${at}`), true)
@@ -92,7 +92,7 @@ test('the cache retains the latest two revisions of an object, in whatever order
 const isMinor = (entry: PerformanceEntry): boolean =>
   'detail' in entry && Object(entry.detail).kind === constants.NODE_PERFORMANCE_GC_MINOR
 
-test('reading cached items creates no garbage', async () => {
+test('reading converted objects from the cache creates no garbage', async () => {
   const { items } = setUp(20_000)
   const owner = new Owner()
   const all = Array.from({ length: 10_000 }, (_, at) => itemOf(`o${at}`))

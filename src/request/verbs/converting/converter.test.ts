@@ -213,7 +213,7 @@ test('if one request contains an object twice, it is sent to the webhook once', 
   assert.deepEqual(webhook.reviews, [['good'], ['bad']])
 })
 
-test('requests that waited for a failed conversion review share one more review with all of their objects', async () => {
+test('requests that waited for a failed conversion review share one further review with all of their objects', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise

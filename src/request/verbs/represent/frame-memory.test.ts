@@ -43,7 +43,7 @@ test('small batches of frames allocate no block of memory', () => {
   assert.ok(second.buffer !== third.buffer || second.byteOffset !== third.byteOffset)
 })
 
-test('the frames of the last batch remain unchanged after a release', () => {
+test('the frames of the last batch remain unchanged after FrameMemory.release', () => {
   const memory = new FrameMemory()
   batch(memory, [LARGE])
   const last = batch(memory, [LARGE, LARGE])

@@ -58,7 +58,7 @@ function readAudited(result: HoldResult): void {
   void represent({ type: 'json', isIndented: false }, forms, request).object(typed, resource.shape)
 }
 
-test('a read is rejected with 413 if its audit record can never fit into memory, because retries do not help', () => {
+test('a read is rejected with 413 instead of 429 if its audit record can never fit into memory', () => {
   readAudited('held')
   assert.throws(() => readAudited('busy'), { code: 429 })
   assert.throws(() => readAudited('too-large'), { code: 413 })

@@ -4,7 +4,7 @@ import { WrittenMessages } from './written-messages.ts'
 
 const objectOf = (name: string) => ({ kind: 'Pod', apiVersion: 'v1', metadata: { name } })
 
-test('a protobuf message of a write is returned once, and the newest 32 messages of all resources are retained', () => {
+test('the protobuf message of a write can be taken only once, and only the newest 32 messages of all resources are retained', () => {
   const written = new WrittenMessages()
   const objects = Array.from({ length: 33 }, (_, at) => objectOf(`${at}`))
   for (const object of objects) written.keep(object, Buffer.from(object.metadata.name))

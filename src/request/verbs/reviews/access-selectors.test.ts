@@ -43,7 +43,7 @@ for (const [what, review, fault] of refused) {
   })
 }
 
-test('an access review can have as many requirements and values as the query of a request', () => {
+test('an access review can have as many label requirements and values as a label selector in a query', () => {
   const requirements = many(1000, values(10))
   assert.deepEqual(validateSelectorSizes(withLabels({ requirements })), [])
   assert.deepEqual(validateLabelRequirements({ requirements }, 'spec'), [])

@@ -25,7 +25,7 @@ const budget = (status: Fields, spec: Fields = {}): KubeObject => ({
 
 const now = '2026-03-01T10:00:00Z'
 
-test('the eviction of a pod that is pending, finished or being deleted needs no budget', () => {
+test('the eviction of a pod that is pending, finished or being deleted does not use a PodDisruptionBudget', () => {
   const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']
   assert.deepEqual(
     phases.map((phase) => needsNoBudget(pod({ phase }))),
@@ -51,7 +51,7 @@ test('an unready pod is evicted without using the budget if enough other pods ar
   )
 })
 
-test('an eviction uses one allowed disruption, and records the name of the pod', () => {
+test('an eviction uses one allowed disruption of the PodDisruptionBudget, and records the name of the pod', () => {
   const { status } = spent(budget({ disruptionsAllowed: 2, disruptedPods: { q: now } }), 'p', now)
   assert.deepEqual(status, {
     observedGeneration: 2,

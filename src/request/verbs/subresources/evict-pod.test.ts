@@ -50,7 +50,7 @@ async function evicted(
 const pending = aPod({ phase: 'Pending' })
 const running = aPod({ phase: 'Running' })
 
-test('a pod that starts during its eviction is checked again, and its budget is used', async () => {
+test('a pod that starts during its eviction is checked again, and its PodDisruptionBudget is used', async () => {
   assert.deepEqual(await evicted([pending, running]), [
     'wait',
     'spend',
@@ -65,7 +65,7 @@ test('a finished pod is removed even if it was changed during the eviction', asy
   ])
 })
 
-test('an unready pod that was not counted by its budget is not removed if it was changed during the eviction', async () => {
+test('an unready pod that its PodDisruptionBudget did not count is not removed if it was changed during the eviction', async () => {
   const ready = aPod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
   const [first, error = ''] = await evicted([running, ready], { spent: { uncountedIn: 'b' } })
   assert.equal(first, 'spend')
