@@ -31,7 +31,7 @@ test('a continue token has the same format as in kube-apiserver', () => {
   })
 })
 
-test('unusual continue tokens that kube-apiserver accepts are decoded', () => {
+test('continue tokens of unusual form that kube-apiserver accepts are decoded', () => {
   const cases: [unknown, { from: string; revision: number | undefined }][] = [
     [
       { v, rv: 5, start: '/a' },
@@ -184,7 +184,7 @@ test('property: decodeContinue reverses encodeContinue', () => {
   )
 })
 
-test('property: for every continue token, the page begins inside the key prefix of the list', () => {
+test('property: for every continue token, the next page begins inside the key prefix of the listed resource', () => {
   const starts = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.array(fc.constantFrom('/', '.', 'a', '\0')).map((all) => all.join('')),

@@ -6,7 +6,7 @@ import { Prover } from './proof.ts'
 const turn = (): Promise<void> =>
   new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
-test('requests for the latest revision share one call if they arrive in the same tick, and later requests share the next call', async () => {
+test('requests for the latest revision that arrive in one tick share a call, and later requests share the next call', async () => {
   const asked: { answer: (revision: number) => void; fail: (error: Error) => void }[] = []
   const prover = new Prover(
     () => new Promise((answer, fail) => asked.push({ answer, fail })),

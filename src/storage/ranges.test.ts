@@ -6,11 +6,11 @@ import { planRanges, RANGES_MAX } from './ranges.ts'
 
 const root = '/registry/'
 
-test('without traffic, one key range covers all resources', () => {
+test('without traffic, the event feed watches all resources with one key range', () => {
   assert.deepEqual(planRanges(root, new Map()), [{ from: '/registry/', to: '/registry0' }])
 })
 
-test('a resource with more than its share of the traffic gets its own key range', () => {
+test('a resource with more than its share of the traffic gets its own key range in the event feed', () => {
   const traffic = new Map([
     ['/registry/configmaps/', 10],
     ['/registry/leases/', 10],
@@ -21,7 +21,7 @@ test('a resource with more than its share of the traffic gets its own key range'
   assert.ok(ranges.some((r) => r.from === '/registry/pods/' && r.to === '/registry/secrets/'))
 })
 
-test('at most 16 ranges cover every key once, with boundaries only between resources', () => {
+test('the event feed has at most 16 key ranges, which cover every key once and never divide a resource', () => {
   const prefixes = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 60 })
   fc.assert(
     fc.property(prefixes, fc.infiniteStream(fc.nat(10_000)), (names, events) => {

@@ -6,7 +6,7 @@ import { identity } from './transform.ts'
 
 const nothing = (): void => undefined
 
-test('readers of the same revision share one wait only if their deadlines are close together', async () => {
+test('readers that wait for the same revision share one wait only if their deadlines are close together', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     let nowMs = 0

@@ -127,12 +127,12 @@ async function lint(name: string, ...inputs: readonly string[]): Promise<string>
   }
 }
 
-test('actionlint accepts the definition of the action, and knows its inputs', async () => {
+test('actionlint accepts the definition of the GitHub action, and reports unknown inputs', async () => {
   assert.equal(await lint('right', 'version: 0.1.0', 'controllers: none'), '')
   assert.match(await lint('wrong', 'colour: red'), /input "colour" is not defined in action/)
 })
 
-test('the steps of the GitHub action pass inputs only as variables', () => {
+test('the steps of the GitHub action use inputs only through environment variables', () => {
   const text = readFileSync(join(root, 'action.yml'), 'utf8')
   for (const line of text.split('\n').filter((each) => each.includes('run:')))
     assert.doesNotMatch(line, /\$\{\{/)

@@ -210,7 +210,7 @@ test('the patch of a webhook is applied to an eviction', () => {
   })
 })
 
-test('a webhook cannot change the name of a binding', () => {
+test('a webhook cannot change the name of a Pod binding', () => {
   const pods = '/api/v1/namespaces/default/pods'
   const bindings = [{ ...rules[0], resources: ['configmaps', 'pods/binding'] }]
   return hooked(
@@ -307,7 +307,7 @@ for (const [name, answer] of Object.entries(faults)) {
   })
 }
 
-test('calls beyond the concurrency limit of a webhook wait', async () => {
+test('calls that exceed the concurrency limit of a webhook wait until other calls have ended', async () => {
   const held: (() => void)[] = []
   let isHeld = true
   const deny = respond({ allowed: false, status: { code: 403, message: 'no' } })

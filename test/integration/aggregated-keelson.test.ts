@@ -146,7 +146,7 @@ const widget = (name: string): object => ({
   size: 1,
 })
 
-test('objects written, watched and deleted through the outer server are stored in the inner one', async () => {
+test('objects that are written and deleted through the outer server are stored in the aggregated inner server', async () => {
   const events = client.lines({ path: `${widgets}?watch=1` })
   const next = async (): Promise<unknown> => {
     const { type, object } = JSON.parse(String((await events.next()).value))
@@ -165,7 +165,7 @@ test('objects written, watched and deleted through the outer server are stored i
   await events.return()
 })
 
-test('the inner server authorizes the user that the outer server has authenticated', async () => {
+test('the aggregated inner server authorizes the user that the outer server has authenticated', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const roleRef = {
     apiGroup: 'rbac.authorization.k8s.io',
@@ -190,7 +190,7 @@ test('the inner server authorizes the user that the outer server has authenticat
   await call({ path: widgets, headers }, 200)
 })
 
-test('when the inner server stops, the outer server continues, and the group is unavailable', async () => {
+test('when the aggregated inner server stops, the outer server continues, and the API group of the inner one is unavailable', async () => {
   const watched = client.lines({ path: `${widgets}?watch=1` })
   const first = watched.next()
   await inner.stop()

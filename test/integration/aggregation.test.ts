@@ -183,7 +183,7 @@ const digest = (bytes: Buffer | string): string => createHash('sha256').update(b
 
 for (const of of groups) {
   for (const [version, open] of Object.entries(clients)) {
-    test(`${version} to ${of}: a body of 4 MB is forwarded in both directions, with or without content-length`, async () => {
+    test(`${version} to ${of}: a body of 4 MB is forwarded to and from the remote server, with or without content-length`, async () => {
       await using own = open(server.url)
       servers[of].answers.set('echo', (request, response) => {
         response.writeHead(200, { 'content-type': 'application/octet-stream' })
@@ -211,7 +211,7 @@ for (const of of groups) {
     })
   }
 
-  test(`${of}: reads can have bodies, over HTTP/2 even without a content-length`, async () => {
+  test(`${of}: read requests can have bodies, over HTTP/2 even without a content-length`, async () => {
     servers[of].answers.set('asked', (request, response) => {
       void text(request).then((sent) => response.end(`${request.method} ${sent}`))
     })
@@ -563,7 +563,7 @@ test('a request with a lowercase method is not forwarded', async () => {
   assert.deepEqual([status, calls], [405, 0])
 })
 
-test('an APIService cannot redirect requests for APIServices, and a Service cannot route requests back to this server', async () => {
+test('an APIService cannot redirect requests for APIServices, and a Service cannot route requests back to the server itself', async () => {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices'
   const port = Number(new URL(server.url).port)
   const leading = {
@@ -622,7 +622,7 @@ function upgrade(path: string, protocol = 'websocket'): Promise<UpgradeResult> {
 
 const shownBy = ({ status, text: shown }: UpgradeResult): unknown[] => [status, shown]
 
-test('connections are reused, and new connections use a renewed certificate', async () => {
+test('connections to a remote server are reused, and new connections use a renewed client certificate', async () => {
   const { sockets, certificates } = servers['two.example.com']
   for (let calls = 0; calls < 20; calls++)
     await client.call({ path: pathOf('two.example.com', 'none') })
@@ -680,7 +680,7 @@ test('an APIService becomes unavailable when its server stops listening', async 
   await client.call({ method: 'DELETE', path })
 })
 
-test('a condition that another client has written is not overwritten immediately', async () => {
+test('the Available condition of an APIService that another client has written is not overwritten immediately', async () => {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.two.example.com'
   const conditionOf = async (): Promise<string> => {
     const { status } = JSON.parse((await client.call({ path })).text)
@@ -703,7 +703,7 @@ test('a condition that another client has written is not overwritten immediately
   await until(() => isServed('two.example.com'), 'the group is served again')
 })
 
-test('a server that stops ends the log streams that it forwards', async () => {
+test('when the server stops, it ends the log streams that it forwards from remote servers', async () => {
   let isClosed = false
   servers['two.example.com'].answers.set('log', (_request, response) => {
     response.writeHead(200)

@@ -129,7 +129,7 @@ function create({ url, admin }: ServerAccess, name: string): Promise<number | un
   })
 }
 
-test('the etcd substitute describes itself, and kube-apiserver prints its flags and version', async () => {
+test('the substitute for etcd says that it is not etcd, and kube-apiserver prints its flags and version', async () => {
   const { stdout: version } = await run(join(assets, 'etcd'), ['--version'])
   assert.match(version, /^This is not etcd, but its stand-in beside Keelson/)
   const { stdout: help } = await run(join(assets, 'kube-apiserver'), ['--help'])
@@ -143,7 +143,7 @@ test('the etcd substitute describes itself, and kube-apiserver prints its flags 
   )
 })
 
-test('kube-apiserver has the release of --kubernetes', async () => {
+test('the installed kube-apiserver reports the release that --kubernetes selects', async () => {
   const folder = join(dir, 'newer')
   const env = { ...process.env, KEELSON_UNFINISHED_RELEASES: '1' }
   await run(keelsonProgram, ['assets', `--dir=${folder}`, '--kubernetes=1.34.x'], { env })
@@ -263,7 +263,7 @@ for (const name of ['etcd', 'kube-apiserver']) {
   })
 }
 
-test('the program finds its help text even if it is started through a symbolic link', async () => {
+test('the installed kube-apiserver prints its help text even if it is started through a symbolic link', async () => {
   symlinkSync(join(assets, 'kube-apiserver'), join(dir, 'linked'))
   const { stdout } = await run(join(dir, 'linked'), ['--help'])
   assert.match(stdout, /^ {2}--etcd-servers/m)
@@ -271,7 +271,7 @@ test('the program finds its help text even if it is started through a symbolic l
 
 const withPath = (path: string) => ({ env: { ...process.env, PATH: path }, timeout: 120_000 })
 
-test('the installed kubectl runs the kubectl on the PATH, or reports that the PATH contained none', async () => {
+test('the installed kubectl runs the kubectl on the PATH, or reports that there was none during the installation', async () => {
   const tools = join(dir, 'tools')
   mkdirSync(tools)
   writeFileSync(join(tools, 'kubectl'), '#!/bin/sh\necho the real one\n', { mode: 0o755 })

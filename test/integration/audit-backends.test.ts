@@ -230,7 +230,7 @@ test('if a trace collector and a webhook never respond, lost audit events are st
   }
 })
 
-test('a process can exit even if its standard output is not read', async () => {
+test('a process can exit even if no process reads its standard output', async () => {
   const module = JSON.stringify(
     join(import.meta.dirname, '../../src/request/audit/standard-output.ts'),
   )

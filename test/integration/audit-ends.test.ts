@@ -109,7 +109,7 @@ test('a request that exceeds the limit for requests in flight is recorded with s
   }
 })
 
-test('an internal error is recorded as a panic', async () => {
+test('a request that fails with an internal error has an audit event with the stage Panic', async () => {
   nameSuffix = () => {
     throw new Error('no more of them')
   }
@@ -132,7 +132,7 @@ test('an internal error is recorded as a panic', async () => {
   assert.match(server.complaints.join('\n'), /a request failed.*no more of them/)
 })
 
-test('an unsafe delete is recorded with an annotation', async () => {
+test('the audit event of an unsafe delete has an annotation', async () => {
   const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true }
   const { events } = await ended('unsafe', { method: 'DELETE', path: `${maps}/a`, body })
   const annotations = fieldsOf(events.at(-1)?.['annotations'])

@@ -203,7 +203,7 @@ test('a watch is recorded when it starts and when it ends', async () => {
   assert.equal(events[2]?.['responseObject'], undefined)
 })
 
-test('the metrics count audit events, and requests by audit level', async () => {
+test('metrics count audit events, and count requests by audit level', async () => {
   const { text } = await client.call({ path: '/metrics' })
   assert.match(text, /^apiserver_audit_event_total [1-9]/m)
   assert.match(text, /^apiserver_audit_level_total\{level="Metadata"\} [1-9]/m)

@@ -137,7 +137,7 @@ test('a denial ends the chain, and its reason is returned', async () => {
   assert.match(text, /cannot get resource .* in the namespace \\"guarded\\": not today"/)
 })
 
-test('if the webhook has no opinion, the next authorizer decides, and system:masters is never reviewed', async () => {
+test('if the webhook has no opinion, the next authorizer decides, and requests of system:masters are not sent to the webhook', async () => {
   says = () => ({ allowed: false, reason: 'who knows' })
   await sleep(5)
   const { status, text } = await read('guarded')
@@ -244,7 +244,7 @@ const reloads = (status: string): Promise<string> =>
     ),
   )
 
-test('a changed configuration takes effect after its reload, and an invalid one is ignored', async () => {
+test('a changed authorization configuration takes effect after its reload, and an invalid one is ignored', async () => {
   says = () => ({ allowed: true })
   assert.match(await reloads('success'), / 1$/)
   writeFileSync(configPath, configOf('NoOpinion', 'elsewhere'))

@@ -81,7 +81,7 @@ test('a 403 response suggests commands only if the caller is allowed to read exp
   )
 })
 
-test('a user who is not allowed to read explanations gets no information, not even whether the query is valid', async () => {
+test('a user who is not allowed to read explanations of decisions does not even learn whether the query is valid', async () => {
   for (const query of ['user=alice&verb=get&resource=pods', 'nonsense', '']) {
     const { status, text } = await why(query, 'bob-token')
     assert.equal(status, 403)
@@ -113,7 +113,7 @@ for (const [query, message] of [
   })
 }
 
-test('the debug path accepts only GET requests, and other paths below /debug are not found', async () => {
+test('/debug/authorization accepts only GET requests, and unknown paths below /debug are not found', async () => {
   const { status } = await client.call({
     method: 'POST',
     path: '/debug/authorization',
@@ -154,7 +154,7 @@ test('keelson auth why prints the explanation as a tree', async () => {
   )
 })
 
-test('keelson auth why exits with 1 and shows how to allow what is denied', async () => {
+test('keelson auth why exits with 1 if the request is denied, and shows commands that would allow the request', async () => {
   const { code, out, err } = await run('--as=alice', 'delete', 'po', '-n', 'shop')
   assert.deepEqual({ code, err }, { code: 1, err: '' })
   assert.equal(

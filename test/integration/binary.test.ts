@@ -211,7 +211,7 @@ const definitionOfTexts = JSON.stringify({
 const textObject = (name: string, text: string): string =>
   JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Text', metadata: { name }, spec: { text } })
 
-test('keelson serve sets MALLOC_ARENA_MAX and keeps its process ID', async () => {
+test('keelson serve runs with MALLOC_ARENA_MAX=2 and keeps its process ID', async () => {
   const [port = 0] = await freePorts(1)
   const folder = join(dir, 'served')
   const args = ['serve', `--data-dir=${folder}`, `--cert-dir=${folder}`, `--secure-port=${port}`]

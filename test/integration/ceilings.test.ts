@@ -96,7 +96,7 @@ test('request bodies that exceed the memory budget are rejected before they are 
   )
 })
 
-test('a client that only announces a large body does not reduce the memory that other clients can use', async () => {
+test('a client that announces large bodies but sends nothing does not reduce the memory for other clients', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const ends = Array.from({ length: 30 }, () =>
@@ -352,7 +352,7 @@ test('short responses reserve memory until the client has read them', async () =
   await until(() => budget.used === 0, 'the memory is released')
 })
 
-test('request bodies reserve memory as soon as they arrive, even before they are read', async () => {
+test('request bodies reserve memory as soon as they arrive, even before the handler reads them', async () => {
   const budget = new ByteBudget(8 << 20)
   const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
   const statuses: (number | undefined)[] = []
@@ -382,7 +382,7 @@ test('request bodies reserve memory as soon as they arrive, even before they are
   await until(() => budget.used === 0, 'the memory is released')
 })
 
-test('a body that exceeds the memory budget is not forwarded as an empty body', async () => {
+test('a request body that exceeds the memory budget is not forwarded as an empty body', async () => {
   const budget = new ByteBudget(1 << 20)
   const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
   const seen: unknown[] = []

@@ -178,7 +178,7 @@ test('a renewed certificate is used for new connections, but an incomplete one i
   assert.equal((await whoami(client('jane', []))).status, 201)
 })
 
-test('a certificate that is written to the files is used without an explicit reload', async () => {
+test('a serving certificate that is written to the files is used without an explicit reload', async () => {
   await writeServing(serving('third'))
   await until(
     async () => (await shownName()) === 'CN=third',
@@ -193,7 +193,7 @@ const metrics = async (): Promise<string> =>
 const expiration = (file: string, seconds: number): string =>
   `keelson_certificate_expiration_timestamp_seconds{path="${join(dir, file)}"} ${seconds}\n`
 
-test('a metric shows when the first certificate in each file expires', async () => {
+test('a metric shows when the first certificate in each certificate file expires', async () => {
   const caSeconds = new X509Certificate(authority.certificatePem).validToDate.getTime() / 1000
   assert.ok((await metrics()).includes(expiration('ca.crt', caSeconds)))
   const toMs = Math.floor(nowMs / 1000) * 1000 + 3 * 86_400_000
@@ -212,7 +212,7 @@ test('a metric shows when the first certificate in each file expires', async () 
   assert.ok((await metrics()).includes(expiration('server.crt', toMs / 1000)))
 })
 
-test('client authorities are reloaded, and clients of the previous authority must reconnect', async () => {
+test('the CA for client certificates is reloaded, and clients with certificates of the previous CA must reconnect', async () => {
   const next = createAuthority('next-ca', nowMs)
   const [jane, joe] = [client('jane', ['system:masters']), client('joe', ['system:masters'], next)]
   assert.equal((await whoami(joe)).status, 401)

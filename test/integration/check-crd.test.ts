@@ -53,7 +53,7 @@ spec:
             - rule: '!format.dns1123Label().validate(self).hasValue()'
 `
 
-test('the exit status is 1 if a version refuses an object, and 0 otherwise', async () => {
+test('the exit status of keelson check-crd is 1 if a version refuses an object, and 0 otherwise', async () => {
   writeFileSync(join(folder, 'widgets.yaml'), definition)
   const refused = await checkCrd('widgets.yaml')
   assert.equal(refused.code, 1, refused.errors)
@@ -75,7 +75,7 @@ test('an error in a file names the file and the line', async () => {
   assert.match((await checkCrd('missing.yaml')).errors, /missing\.yaml cannot be read: .*ENOENT/)
 })
 
-test('invalid arguments have the exit status 2, and unfinished releases are not known', async () => {
+test('keelson check-crd exits with 2 if its arguments are invalid, for example if a release is unfinished', async () => {
   const { code, errors } = await checkCrd('--versions=1.31-1.37', 'widgets.yaml')
   assert.equal(code, 2)
   assert.match(errors, /"1\.37" is not known\. Known versions: 1\.31, 1\.32, 1\.33, latest/)

@@ -179,7 +179,7 @@ describe('chains of client certificates are verified', () => {
   }
 })
 
-test('an intermediate certificate can be the only trust anchor', async () => {
+test('an intermediate certificate can be the only trusted CA for client certificates', async () => {
   await using listener = await start([plain])
   assert.equal(await taken(listener, shown(leaf('o', plain))), 'o')
   assert.equal(await taken(listener, shown(leaf('p', plain), plain)), 'p')
@@ -187,7 +187,7 @@ test('an intermediate certificate can be the only trust anchor', async () => {
   assert.equal(await taken(listener, shown(leaf('r', noMore), noMore)), 'refused')
 })
 
-test('a certificate that expires during a connection is no longer accepted', async () => {
+test('a client certificate that expires during a connection is no longer accepted', async () => {
   await using listener = await start([root])
   const client = { ...shown(leaf('s', root)), rejectUnauthorized: false }
   const session = connectHttp2(`https://127.0.0.1:${listener.port}`, client)
@@ -247,7 +247,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       }
     })
 
-    test('a session is not resumed after the certificate of the server was renewed', async () => {
+    test('a TLS session is not resumed after the certificate of the server was renewed', async () => {
       await using listener = await start([root])
       const client = shown(leaf('v', root))
       const first = await visit(listener, client)
@@ -260,7 +260,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
   })
 }
 
-test('a client cannot change its certificate within a connection', async () => {
+test('a client cannot change its client certificate within a connection', async () => {
   await using listener = await start([root])
   const { port } = listener
   const options = { host: '127.0.0.1', port, ...shown(leaf('y', root)), rejectUnauthorized: false }

@@ -122,7 +122,7 @@ test('a watch with a selector reports only objects that match or previously matc
   assert.deepEqual(events, ['DELETED mine red example.com/v2', 'ADDED mine red example.com/v2'])
 })
 
-test('an object is converted only once, and a page of selected objects does not convert all objects', {
+test('an object is converted only once, and a page of selected objects does not cause the conversion of all objects', {
   timeout: 120_000,
 }, async () => {
   const converted = new Map<string, number>()

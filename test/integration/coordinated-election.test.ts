@@ -73,7 +73,7 @@ async function answerPings(names: readonly string[]): Promise<void> {
   }
 }
 
-test('the candidate of the oldest version is preferred, and is named in the Lease while a newer candidate holds the Lease', async () => {
+test('the candidate with the oldest version is named in the Lease as preferred while a newer candidate holds the Lease', async () => {
   await stand('newer', 'one', '1.33.0')
   await until('a holder', async () => {
     await answerPings(['newer'])

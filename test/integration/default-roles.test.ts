@@ -50,7 +50,7 @@ async function storedRoles(url: string): Promise<Map<string, string>> {
 }
 
 for (const media of ['application/json', 'application/vnd.kubernetes.protobuf']) {
-  test(`default roles are stored as ${media} with the same bytes that the request handler would write`, async () => {
+  test(`default roles are stored as ${media} with the same bytes as if they were created by requests`, async () => {
     const flags = ['--authorization-mode=RBAC', `--storage-media-type=${media}`]
     await using newEtcd = await startEtcd()
     await using below = await startOn(newEtcd, flags, options)
@@ -64,7 +64,7 @@ for (const media of ['application/json', 'application/vnd.kubernetes.protobuf'])
   })
 }
 
-test('the binding for public information is copied from a discovery binding that an operator has changed', async () => {
+test('a missing binding system:public-info-viewer is created with the subjects of a changed binding system:discovery', async () => {
   const folder = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const flags = ['--authorization-mode=RBAC']
   const subjects = [

@@ -69,7 +69,7 @@ const read = ({ text }: { readonly text: string }): unknown => {
   return { spec: object.spec, status: object.status }
 }
 
-test('a status that is invalid and therefore dropped leaves no managed fields', async () => {
+test('if an invalid status is dropped from a custom object, the managedFields contain no fields of the status', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const versions = [
@@ -93,7 +93,7 @@ test('a status that is invalid and therefore dropped leaves no managed fields', 
   assert.equal(await made('does-not', { isReady: 'yes' }), false)
 })
 
-test('a dry run returns the object that would be stored', async () => {
+test('a dry run for a custom object returns the object that would be stored', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const size = { type: 'integer' }
@@ -132,7 +132,7 @@ test('a dry run returns the object that would be stored', async () => {
 const versionsWith = (storage: string) =>
   ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === storage, schema }))
 
-test('an update without changes rewrites an object that is stored in an older version', async () => {
+test('an update without changes rewrites a custom object that is stored in an older version', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await define(client, { versions: versionsWith('v1') })

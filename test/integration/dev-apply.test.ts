@@ -139,7 +139,7 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-test('at the start, a folder is applied with its CustomResourceDefinition', async () => {
+test('when keelson dev starts, it applies the folder of --apply, including a CustomResourceDefinition and its objects', async () => {
   assert.deepEqual((await dev.next()).toSorted(), [
     'applied manifests: 4 created',
     'configmap/settings created in shop',
@@ -198,7 +198,7 @@ test('errors name the file and the line, and nothing is deleted until they are c
   ])
 })
 
-test('an object that existed before is changed, but never deleted', async () => {
+test('keelson dev --apply changes an object that existed before, but never deletes it', async () => {
   await kubectl('create', 'configmap', 'before')
   // Create an object that is not in the folder, but has the labels of the objects in the folder.
   // This happens if a user copies such an object.
@@ -224,7 +224,7 @@ test('an object that existed before is changed, but never deleted', async () => 
   assert.deepEqual(await namesOf('configmap', 'copy'), ['configmap/copy'])
 })
 
-test('a folder that disappears is reported, and its objects are kept', async () => {
+test('if the folder of --apply disappears, this is reported, and its objects are kept', async () => {
   renameSync(folder, `${folder}-2`)
   assert.match((await dev.next())[0] ?? '', /^error: ENOENT.* Its objects are kept$/)
   renameSync(`${folder}-2`, folder)

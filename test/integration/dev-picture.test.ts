@@ -16,7 +16,7 @@ const withPlaceholders = (svg: string): string =>
     .replace(/after \d+ ms/, 'after N ms')
     .replaceAll(/(Active +)\w+</g, '$1AGE<')
 
-test('the stored picture of keelson dev shows what this version prints', async (t) => {
+test('the stored picture of a keelson dev session shows the output of this version', async (t) => {
   for (const needed of ['python3', 'npx'])
     if (findOnPath(needed) === undefined) return t.skip(`needs ${needed}`)
   const folder = mkdtempSync(join(tmpdir(), 'keelson-picture-'))
@@ -29,7 +29,7 @@ test('the stored picture of keelson dev shows what this version prints', async (
   )
 })
 
-test('a picture has the styles of the terminal, and its text is escaped', () => {
+test('a picture of a terminal has the styles of the terminal, and its text is escaped', () => {
   const shown = 'a \u001b[1m\u001b[36m<b>\u001b[39m c\u001b[22m & d'
   const svg = drawTerminal([{ command: 'x', shown }], 'a "picture"')
   assert.ok(svg.includes('aria-label="a &quot;picture&quot;"'), svg)
@@ -38,7 +38,7 @@ test('a picture has the styles of the terminal, and its text is escaped', () => 
   assert.ok(svg.includes(line), svg)
 })
 
-test('an escape sequence without a style is reported, because the picture would be wrong', () => {
+test('an escape sequence that is not a style is reported, because the picture would be wrong', () => {
   const commands = [{ command: 'x', shown: '\u001b[31mred' }]
   assert.throws(() => drawTerminal(commands, ''), /no style for the escape sequence 31/)
 })

@@ -130,7 +130,7 @@ test('one command starts a cluster without etcd, and acknowledged writes survive
   assert.equal((await stat(join(dir, 'alone', 'store', 'keelson.sqlite'))).mode & 0o077, 0)
 })
 
-test('with etcd, Ctrl-C ends both processes, and the next start uses the same data', async () => {
+test('Ctrl-C stops keelson dev and its etcd, and the next start uses the same data', async () => {
   const flags = await withEtcd('first')
   const kubeconfig = join(dir, 'first', 'kubeconfig')
   let etcdPid: number
@@ -320,7 +320,7 @@ test('every namespace has a service account and the CA, and a pod has a token in
   assert.match(shown, /^kube-api-access-\w+ \/var\/run\/secrets\/kubernetes\.io\/serviceaccount$/)
 })
 
-test('a second server in the same folder is rejected, and an etcd that was left running is stopped', async () => {
+test('a second keelson dev in the same folder is rejected, and an etcd that a killed server left running is stopped', async () => {
   const flags = await withEtcd('second')
   await using dev = new DevProcess(flags)
   await dev.ready()
@@ -341,7 +341,7 @@ test('a second server in the same folder is rejected, and an etcd that was left 
   assert.match(await kubectl('second', 'get', 'ns', '-o', 'name'), /namespace\/default/)
 })
 
-test('a running etcd can be used, and is not stopped', async () => {
+test('keelson dev can use an etcd that already runs, and does not stop it', async () => {
   await using etcd = await startEtcd()
   const [port = 0] = await freePorts(1)
   const folder = `--data-dir=${join(dir, 'third')}`
@@ -426,7 +426,7 @@ test('an ephemeral server leaves nothing behind', async () => {
   assert.deepEqual(await readdir(temporary), [])
 })
 
-test('if running servers cannot be recorded, status and stop do not claim that no server is running', async () => {
+test('if running servers cannot be recorded, keelson status and keelson stop do not claim that no server is running', async () => {
   const env = { ...process.env, XDG_CACHE_HOME: '/dev/null' }
   for (const command of ['status', 'stop']) {
     const asking = run(keelsonProgram, [command], { timeout: 120_000, env, cwd: dir })
@@ -585,7 +585,7 @@ test('a server does not create certificates in a folder that another server has 
   assert.ok((await readdir(folder)).every((name) => /^(lock\.sqlite.*|owner)$/.test(name)))
 })
 
-test('a folder with other contents is not changed, even with --reset', async () => {
+test('keelson dev does not change a folder that contains files of other programs, even with --reset', async () => {
   const folder = join(dir, 'theirs')
   await mkdir(join(folder, 'store'), { recursive: true })
   await writeFile(join(folder, 'store', 'shop.ts'), '')

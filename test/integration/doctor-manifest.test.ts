@@ -61,7 +61,7 @@ const byName = (checks: readonly Check[]): ReadonlyMap<string, Check> =>
   new Map(checks.map((check) => [check.name, check]))
 
 for (const name of readdirSync(recorded).filter((file) => file.startsWith('manifest')))
-  test(`each flag that kubeadm writes gets a line: ${name}`, async () => {
+  test(`keelson doctor prints a line for each flag that kubeadm writes: ${name}`, async () => {
     const path = place(name)
     const checks = byName(await checksOf(path))
     for (const flag of flagsOf(path)) assert.ok(checks.has(flag), flag)
@@ -100,7 +100,7 @@ test('the output of keelson doctor states which extra arguments are refused, wor
   }
 })
 
-test('a missing file is reported as a problem, with its name', async () => {
+test('keelson doctor reports a missing file as a problem, with its name', async () => {
   const path = place('manifest-default.yaml')
   rmSync(join(etc, 'pki', 'sa.pub'))
   const { code, output } = await doctor(path)
@@ -108,7 +108,7 @@ test('a missing file is reported as a problem, with its name', async () => {
   assert.match(output, /^problem +--service-account-key-file +\S+\/pki\/sa\.pub does not exist: /m)
 })
 
-test('the error names a file that cannot be read or is not a manifest', async () => {
+test('the error of keelson doctor names a manifest that cannot be read or parsed', async () => {
   const missing = await doctor(join(folder, 'none.yaml'))
   assert.match(missing.output, /none\.yaml: no such file/)
   assert.equal(missing.code, 1)

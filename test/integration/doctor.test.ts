@@ -45,7 +45,7 @@ async function checksOf(args: readonly string[]): Promise<ReadonlyMap<string, Ch
   return new Map(checks.map((check) => [check.name, check]))
 }
 
-test('a machine without problems gets one line for each check, and nothing is created', async () => {
+test('on a machine without problems, keelson doctor prints one line for each check, and creates nothing', async () => {
   const [port = 0] = await freePorts(1)
   const { code, output } = await doctor([`--secure-port=${port}`, '--data-dir=data'])
   assert.equal(code, 0, output)
@@ -55,7 +55,7 @@ test('a machine without problems gets one line for each check, and nothing is cr
   assert.equal(existsSync(join(folder, 'data')), false)
 })
 
-test('a port that is in use causes a warning that names the process', async () => {
+test('keelson doctor warns about a port that is in use, and names the process', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -84,7 +84,7 @@ test('keelson doctor shows the version of etcd, and compares the clock with that
   assert.match(checks.get('clock')?.value ?? '', / etcd$/)
 })
 
-test('an etcd that does not respond is reported as a problem', async () => {
+test('keelson doctor reports an etcd that does not respond as a problem', async () => {
   const [port = 0] = await freePorts(1)
   const { code, output } = await doctor([`--etcd-servers=http://127.0.0.1:${port}`])
   assert.equal(code, 1)

@@ -277,7 +277,7 @@ test('objects can be written while the plugin is killed and its key is rotated',
   })
 })
 
-test("two servers receive each other's writes in order, even if a plugin must decrypt their DEK seeds", async () => {
+test("two servers receive each other's writes in order, even if a KMS plugin must first decrypt a key seed", async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -417,7 +417,7 @@ test('a server that cannot decrypt roles and policies starts, and rejects reques
   assert.ok(server.log.includes('cannot read roles, policies, webhooks'))
 })
 
-test('a changed configuration file takes effect without a restart', async () => {
+test('a changed encryption configuration file takes effect without a restart', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['secrets'], { aesgcm: keys('k1') }, { identity: {} }))
   const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
@@ -444,7 +444,7 @@ test('a changed configuration file takes effect without a restart', async () => 
   })
 })
 
-test('the premature removal of a key is detected without a restart', async () => {
+test('if an encryption key is removed too early, the server detects this without a restart', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['secrets'], { aesgcm: keys('k1') }))
   const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
@@ -574,7 +574,7 @@ async function refused(client: Client): Promise<void> {
   }
 }
 
-test('the configuration can name resources of the core group with a trailing dot', async () => {
+test('an encryption configuration can name resources of the core group with a trailing dot', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['secrets.', 'configmaps'], { aesgcm: keys('k1') }, { identity: {} }))
   await during(etcd, withConfig(path), async (client) => {

@@ -236,7 +236,7 @@ test('subresources: each subresource needs its own permission, which does not ap
   })
 })
 
-test('writes that create: an update or an apply that creates an object needs permission to create', async () => {
+test('writes that create: an update or an apply of a missing object requires permission to create the object', async () => {
   const leases = '/apis/coordination.k8s.io/v1/namespaces/own/leases'
   const rules = [
     may('update,patch,get', 'configmaps'),

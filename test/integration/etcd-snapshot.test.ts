@@ -15,7 +15,7 @@ const configMaps = '/api/v1/namespaces/default/configmaps'
 /** The value of --bump-revision in docs/operate.md. */
 const BUMP = 1_000_000_000
 
-test('a snapshot that is restored on three members has the old objects and later revisions', {
+test('after an etcd snapshot is restored on three members, the old objects exist, and revisions are higher than before', {
   skip: findOnPath('openssl') === undefined && 'install openssl',
   timeout: 4 * READY_MS_MAX,
 }, async () => {

@@ -6,7 +6,7 @@ import { bestLongestTurnMs } from '../support/harness/turns.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
 
-test('creates of objects that already exist and are large do not block the event loop', async () => {
+test('creates of large objects whose names already exist do not block the event loop', async () => {
   await using cluster = await startCluster()
   const data = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`key-${n}`, 'v']))
   const create = (name: string, more = {}): Promise<{ readonly status: number }> =>

@@ -43,7 +43,7 @@ test('without APIServerIdentity, the server has no Lease, and /readyz does not c
   )
 })
 
-test('without KubeletFineGrainedAuthz, the role for kubelet access has no rules for single endpoints', async () => {
+test('without KubeletFineGrainedAuthz, the role system:kubelet-api-admin has no rules for single kubelet endpoints', async () => {
   const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles/system:kubelet-api-admin'
   const { text } = await client.call({ path })
   const resources = itemsOf(fieldsOf(parseText(text))['rules']).flatMap((rule) =>

@@ -218,7 +218,7 @@ test('when a client disconnects, its waiting request leaves the queue', async ()
   await until(async () => (await ask()).status === 201, 'the seats are free again')
 })
 
-test('a watch releases its seat when it has started, and adds to the estimated work of a write', async () => {
+test('a watch releases its seat when it has started, and increases the estimated number of seats of a write', async () => {
   const labels = 'flow_schema="global-default",priority_level="global-default"'
   const counted = (await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0
   const granted = { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings' }

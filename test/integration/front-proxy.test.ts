@@ -162,7 +162,7 @@ for (const [protocol, call] of [
       'x-login': 'joe',
     }
 
-    test('attack: identity headers without a client certificate are ignored', async () => {
+    test('attack: identity headers in a request without a client certificate are ignored', async () => {
       assert.equal(await whoami({ headers: masters }), 'anonymous')
     })
 

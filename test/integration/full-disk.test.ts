@@ -55,7 +55,7 @@ const cases = [
 ] as const
 
 for (const [what, size, args, start] of cases)
-  test(`${what}: the error names the full disk and contains advice`, { skip }, async () => {
+  test(`${what}: the error says that the disk is full and contains advice`, { skip }, async () => {
     const ended = await runOnDisk(size, keelsonProgram, ...args)
     assert.equal(ended.code, 1, ended.stderr)
     const told = ended.stderr.replaceAll(/^\{"level".*\n/gm, '')
@@ -63,7 +63,9 @@ for (const [what, size, args, start] of cases)
     assert.match(told, /^[^\n]*(?:ENOSPC|disk is full)[^\n]*: free space on its disk[^\n]*\n$/)
   })
 
-test('keelson run names a temporary folder on a full disk', { skip }, async () => {
+test('if the disk of the temporary folder is full, the error of keelson run names the folder', {
+  skip,
+}, async () => {
   const fill = 'head -c 4096 /dev/zero >"$1/file"; shift; exec "$@"'
   const run = [keelsonProgram, 'run', '--', 'true']
   const { code, stderr } = await runOnDisk('4k', 'sh', '-c', fill, 'sh', disk, ...run)

@@ -148,7 +148,7 @@ test("a dependent of a missing owner is deleted, but not if the owner's kind is 
   )
 })
 
-test('an owner in another namespace is invalid and reported in an event, but a cluster-scoped owner is valid', async () => {
+test('an owner in another namespace counts as missing and is reported in an Event, but a cluster-scoped owner is valid', async () => {
   const owner = await post('/api/v1/namespaces/kube-public/configmaps', {
     metadata: { name: 'far' },
   })

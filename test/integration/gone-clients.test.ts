@@ -78,7 +78,7 @@ function watchAnswer(closed: { count: number }): ApiResponse {
 
 const end: ApiResponse = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
-test('an incomplete body is not mistaken for an empty one', async () => {
+test('the body of a request that the client aborts is not mistaken for an empty body', async () => {
   await using server = await start()
   using client = await RawHttp2.open(server.listener.port)
   const fields = requestFields('DELETE', '/')
@@ -184,7 +184,7 @@ const noWindow = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 
 const windowUpdate = (stream: number, bytes: number): Buffer =>
   frame(FRAME.WINDOW_UPDATE, 0, stream, uint32(bytes))
 
-test('over HTTP/2, the slot of a request is released once, regardless of which side ends the exchange', {
+test('over HTTP/2, the in-flight slot of a request is released once, regardless of which side ends the exchange', {
   timeout: 120_000,
 }, async () => {
   await using server = await start()
@@ -218,7 +218,7 @@ test('over HTTP/2, the slot of a request is released once, regardless of which s
   await places.gone()
 })
 
-test('over HTTP/2, the slot of a request is released once when its client stalls', {
+test('over HTTP/2, the in-flight slot of a request is released once when its client stalls', {
   timeout: 120_000,
 }, async () => {
   await using server = await start({ stallMsMax: 400 })
@@ -239,7 +239,7 @@ test('over HTTP/2, the slot of a request is released once when its client stalls
   await places.gone()
 })
 
-test('over HTTP/1.1, the slot of a request is released once, regardless of which side ends the exchange', {
+test('over HTTP/1.1, the in-flight slot of a request is released once, regardless of which side ends the exchange', {
   timeout: 120_000,
 }, async () => {
   await using server = await start()

@@ -41,7 +41,7 @@ for (const [at, hostile] of hostileDefinitions.entries()) {
   )
 }
 
-test("names of JavaScript's built-in properties can be groups, plurals and kinds", () =>
+test("a definition can use the names of JavaScript's built-in properties as group, plural and kind", () =>
   bounded(async () => {
     const hostile = {
       name: '',

@@ -154,7 +154,7 @@ const floodAttack = (
  */
 const nameless = Buffer.alloc(300, Buffer.from([0x40, 0, 0]))
 
-describe('attacks that were published in 2019 end as expected', () => {
+describe('the server withstands attacks on HTTP/2 that were published in 2019', () => {
   floodAttack(
     'CVE-2019-9511, data dribble: a response is read byte by byte',
     /^ENHANCE_YOUR_CALM too many small WINDOW_UPDATE frames/,
@@ -245,7 +245,7 @@ describe('attacks that were published in 2019 end as expected', () => {
   )
 })
 
-describe('attacks that were published since 2020 end as expected', () => {
+describe('the server withstands attacks on HTTP/2 that were published since 2020', () => {
   attack(
     'CVE-2020-11080, SETTINGS with thousands of entries',
     /SETTINGS has too many entries/,
@@ -337,7 +337,7 @@ const bomb = (at: number): Buffer =>
 const isOver = ({ type, stream }: ReceivedFrame): boolean =>
   (type === FRAME.DATA || type === FRAME.RST_STREAM) && stream === 199
 
-describe('attacks on HPACK end as expected', () => {
+describe('the server withstands attacks on HPACK', () => {
   floodAttack(
     'a bomb: every byte refers to the same entry of the table',
     /too many streams were reset/,

@@ -6,7 +6,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { differ } from '../chaos/hostile/http2-differ/differ.ts'
 
-test('our server and nghttp2 agree on valid and invalid frames', { timeout: 300_000 }, async () => {
+test('our HTTP/2 server and nghttp2 respond in the same way to valid and invalid frames', {
+  timeout: 300_000,
+}, async () => {
   const { passed, failures } = await differ(20_261_115, { count: 60 })
   assert.deepEqual(failures, [])
   assert.equal(passed, 60)

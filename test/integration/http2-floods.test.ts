@@ -178,7 +178,7 @@ describe('connections of unauthenticated clients are limited', () => {
     )
   })
 
-  test('an empty or unknown impersonation header does not count as authentication', async () => {
+  test('an impersonation header that is empty or unknown does not make a request count as authenticated', async () => {
     await using server = await startTestServer()
     for (const name of ['impersonate-foo', 'impersonate-user']) {
       using client = await RawHttp2.open(Number(new URL(server.url).port))
@@ -247,7 +247,7 @@ describe('floods of headers are limited', () => {
     ])
   })
 
-  test('the headers of a request are released as soon as its response begins', async () => {
+  test('the headers of a request are released from memory as soon as its response begins', async () => {
     let seen: WeakRef<object> | undefined
     await using server = await startListener(async ({ headers: given }) => {
       seen = new WeakRef(given)

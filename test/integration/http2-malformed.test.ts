@@ -140,7 +140,7 @@ describe('malformed requests with invalid host fields are rejected', () => {
     'two hosts',
     headersFrame(1, block(...without(':authority'), ['host', 'a'], ['host', 'b'])),
   )
-  test('a host that equals or replaces :authority is accepted', async () => {
+  test('a host header that equals or replaces :authority is accepted', async () => {
     using client = await RawHttp2.open(server.port)
     await client.send(
       get(['host', '127.0.0.1']),

@@ -161,7 +161,7 @@ test('a response whose trailers are empty ends the stream', async () => {
   session.destroy()
 })
 
-test("Node's client receives every header, regardless of its table size and of other streams", async () => {
+test("Node's client receives every header, regardless of its HPACK table size and of other streams", async () => {
   let asked = 0
   await using listener = await listen(async ({ path }) => {
     asked++

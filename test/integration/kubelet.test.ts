@@ -235,7 +235,7 @@ test('a token in the subprotocols of a WebSocket is not forwarded to the kubelet
   }
 })
 
-test('a connection is reused only if the whole request was sent over it', async () => {
+test('a connection to the kubelet is reused only if the previous request was sent completely', async () => {
   const { status } = await open('/api/v1/nodes/n/proxy/refused', 'websocket', {
     'content-length': 50,
   })
@@ -318,7 +318,7 @@ for (const [kind, framing] of [
   ['HTTP/1.1', { 'transfer-encoding': 'chunked' }],
   ['HTTP/2', {}],
 ] as const) {
-  test(`${kind}: a body of unknown length is framed as a body, regardless of the method and the headers`, async () => {
+  test(`${kind}: a request body of unknown length reaches the kubelet completely, regardless of the method and the headers`, async () => {
     await using own = clients[kind]?.(server.url) ?? assert.fail('there is a client')
     for (const method of ['GET', 'DELETE', 'POST']) {
       for (const more of [{}, { expect: '100-continue' }]) {
@@ -346,7 +346,7 @@ test('a proxied response can begin after the timeout of other requests', async (
   assert.deepEqual([status, text], [200, 'late'])
 })
 
-test('a redirect by the kubelet cannot leave the path of the proxy', async () => {
+test('a redirect by the kubelet is rewritten to a path below the path of the proxy', async () => {
   const { status, headers } = await client.call({ path: '/api/v1/nodes/n/proxy/moved' })
   assert.deepEqual([status, headers['location']], [302, '/api/v1/nodes/n/proxy/there?a=b'])
   const { headers: others } = await client.call({ path: '/api/v1/nodes/n/proxy/x' })

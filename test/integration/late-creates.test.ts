@@ -131,7 +131,7 @@ test('an object whose namespace has been deleted is not stored, even if its reso
   assert.doesNotMatch((await client.call({ path })).text, /late/)
 })
 
-test('objects can be created if namespaces and definitions are in another etcd', async () => {
+test('objects can be created if namespaces and CustomResourceDefinitions are stored in another etcd', async () => {
   await using etcd = await startEtcd()
   await using other = await startEtcd()
   const overridden = ['/namespaces', 'apiextensions.k8s.io/customresourcedefinitions']

@@ -280,7 +280,7 @@ describe('the listener handles certificates of clients and its own certificate',
     assert.equal(same.size, 3, 'one object for each connection')
   })
 
-  test('the key exchange groups also apply to named and renewed certificates', async () => {
+  test('the configured TLS curves also apply to named and renewed certificates', async () => {
     const named = createSelfSigned('named', ['named.example.com'], Date.now())
     await using listener = new Listener({
       handler: async () => text('ok'),
@@ -486,7 +486,7 @@ describe('the listener enforces limits', () => {
     assert.equal((await askOnce(server.url, {})).status, 200)
   })
 
-  test('a handshake can arrive in pieces', async () => {
+  test('a TLS handshake can arrive in pieces', async () => {
     await using server = await start(async () => text('ok'))
     const plain = connectPlain(server.listener.port, '127.0.0.1')
     const inPieces = new Duplex({

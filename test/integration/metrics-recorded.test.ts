@@ -13,7 +13,7 @@ import { countedOf, exercise } from '../recorded/metrics/exercise.ts'
 import { describeMetrics, type MetricDescription } from '../recorded/metrics/exposition.ts'
 import recorded from '../recorded/metrics/recorded.json' with { type: 'json' }
 
-test("each metric has kube-apiserver's type, stability, labels and buckets, or a reason why it is missing", async () => {
+test('each metric of kube-apiserver has the same type, stability, labels and buckets, or a reason why it is missing', async () => {
   const ours = new Map((await registeredMetrics()).map((metric) => [metric.name, metric]))
   const theirs: { readonly [name: string]: MetricDescription } = {
     ...recorded.metrics,

@@ -53,7 +53,7 @@ test('requests that are rejected or not routed are not counted for a resource, a
   assert.ok((await sum('apiserver_request_total')) >= earlier)
 })
 
-test('the labels of verbs, bodies and responses equal those of kube-apiserver', async () => {
+test('the metrics of requests and of the sizes of bodies and responses have the same labels as in kube-apiserver', async () => {
   const name = 'measured'
   const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name } }
   assert.equal((await client.call({ method: 'POST', path: secrets, body })).status, 201)

@@ -158,7 +158,7 @@ test('contents with finalizers are reported in conditions, and the namespace is 
   await until(isGone('held'), 'the namespace is gone')
 })
 
-test('a namespace that another controller must also finalize is kept', async () => {
+test('a namespace is kept while it has a finalizer of another controller', async () => {
   await post('/api/v1/namespaces', {
     metadata: { name: 'shared' },
     spec: { finalizers: ['example.com/other'] },

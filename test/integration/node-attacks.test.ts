@@ -196,7 +196,7 @@ test('a node cannot read objects of another node', async () => {
   ])
 })
 
-test('a selector that names the node is applied together with all other selectors', async () => {
+test('a node cannot get other objects by adding selectors or pages to the selector that it is required to use', async () => {
   const names = async (path: string): Promise<string[]> => {
     const { status, body } = await asOne('GET', path)
     assert.equal(status, 200, path)
@@ -366,7 +366,7 @@ const csiNode = (name: string): RequestOptions => ({
   body: { metadata: { name }, spec: { drivers: [] } },
 })
 
-test('a node cannot write another node, not even with an update that would create it', async () => {
+test('a node cannot create or change other nodes, or their Leases and CSINodes, with any kind of write', async () => {
   const two = '/api/v1/nodes/two'
   const leases = '/apis/coordination.k8s.io/v1/namespaces'
   await refused([

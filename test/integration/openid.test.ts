@@ -270,7 +270,7 @@ test('all issuers are replaced in one step when the file changes, and an invalid
   )
 })
 
-test('a distributed groups claim is fetched from its endpoint with its access token', async () => {
+test('a distributed groups claim is fetched from its claim source with the access token of this source', async () => {
   const [one, two] = [parts.use(await StaticIssuer.start()), parts.use(await StaticIssuer.start())]
   const { client } = await serve(
     fileOf(authenticator({ url: one.url, caPem: one.caPem + two.caPem }, 'o:')),

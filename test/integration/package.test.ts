@@ -46,7 +46,7 @@ const object = (name: string, text: string): object => ({
 const kept = (): string[] =>
   readdirSync(join(cacheHome, 'keelson')).filter((file) => /^code-v[0-9.]+-/.test(file))
 
-test('the code cache is kept for the next start', async () => {
+test('the code cache of a server is kept for its next start', async () => {
   // Wait for two seconds, after which the server writes the code cache as soon as it is idle.
   await sleep(2_500)
   await server.restart('SIGTERM')
@@ -54,7 +54,7 @@ test('the code cache is kept for the next start', async () => {
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
 })
 
-test('descriptions of kinds are loaded from the package', async () => {
+test('the descriptions of fields in OpenAPI documents are loaded from the package', async () => {
   const { text } = await client.call({ path: '/openapi/v3/api/v1' })
   assert.match(text, /"description":"A group of containers that run on the same node /)
 })
@@ -72,7 +72,7 @@ test('a large YAML body is converted in a worker thread', async () => {
   assert.equal(made.status, 201, made.text.slice(0, 200))
 })
 
-test('a long string is matched in a worker thread', async () => {
+test('a pattern is matched against a long string in a worker thread', async () => {
   const rule = { rule: 'self.text.matches("^(a|b)*c$")' }
   const spec = {
     type: 'object',

@@ -121,7 +121,7 @@ test('docs/operate.md describes every value of the chart', () => {
   for (const name of [...leaves, 'resources']) assert.ok(page.includes(`\`${name}\``), name)
 })
 
-test('several replicas without etcd are refused', () => {
+test('the chart refuses several replicas without etcd', () => {
   assert.throws(() => template('--set=replicas=2'), /only one server can use a volume/)
 })
 

@@ -132,7 +132,7 @@ test('the error message names an etcd that does not respond', async () => {
   )
 })
 
-test('the error message names a port in use, SIGUSR1 opens no debugger, and SIGTERM stops the server', async () => {
+test('a port in use is named in the error; SIGUSR1 opens no debugger, and SIGTERM stops the server', async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
   process.kill(server.pid, 'SIGUSR1')

@@ -120,7 +120,7 @@ test('a dry run is rejected like the real request, and is not charged', async ()
   assert.deepEqual(await usedOf(path, 'q'), { configmaps: '1' })
 })
 
-test('a client that never has more than one object is rarely refused by a larger quota', async () => {
+test('a client that never has more than one object is rarely refused although its quota allows several objects', async () => {
   await using server = await startTestServer(['--controllers=resourcequota-controller'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client')
   const path = '/api/v1/namespaces/churn'

@@ -83,7 +83,7 @@ async function namespace(name: string): Promise<string> {
   return `${rbac}/namespaces/${name}`
 }
 
-test('a binding and its deletion each take effect for the next request, in 200 repetitions', async () => {
+test('a new or deleted binding applies to the next request, in 200 repetitions', async () => {
   const path = await namespace('quick')
   await post(`${path}/roles`, role('r', may('get', 'configmaps')))
   const target = '/api/v1/namespaces/quick/configmaps/none'

@@ -57,7 +57,7 @@ test('each server has the feature gates of its release', async () => {
   }
 })
 
-test('an object that one server stores is not visible in a server of another release', async () => {
+test('an object that is stored in a cluster of one release does not appear in a cluster of another release', async () => {
   const [one, other] = [clusters.get(33), clusters.get(34)]
   assert.ok(one !== undefined && other !== undefined)
   const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
@@ -96,7 +96,7 @@ const definitionWith = (rule: string) => ({
   },
 })
 
-test('a new expression can use the CEL libraries of the release before', async () => {
+test('a new validation rule can use only the CEL libraries that the previous release already had', async () => {
   const body = definitionWith('isSemver(self.version)')
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   for (const [release, wanted] of [

@@ -153,7 +153,7 @@ test('a server whose range differs from that of the cluster logs this once', asy
   assert.equal(reported.length, 1)
 })
 
-test('if addresses are not recorded for older servers, a range can exceed the size limit of these records', async () => {
+test('with DisableAllocatorDualWrite, the service range can be larger than an allocation record for older servers allows', async () => {
   const gate = '--feature-gates=DisableAllocatorDualWrite=true'
   await using server = await startTestServer(['--service-cluster-ip-range=2001:db8::/64', gate])
   await withClient(server, async (call) => {
@@ -167,7 +167,7 @@ test('if addresses are not recorded for older servers, a range can exceed the si
   assert.deepEqual(server.complaints, [])
 })
 
-test('an update allocates the address of a service that an older server wrote, even after a client has released it', async () => {
+test('the address of a Service from an older server is allocated by an update, and again after its IPAddress is deleted', async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   const address = `${addresses}/192.168.0.11`
   const stored = {
@@ -214,7 +214,7 @@ const refusal = (server: TestServer, name: string, ip: string): Promise<string |
     return status === 201 ? undefined : JSON.parse(text).message
   })
 
-test('servers with and without IPAddress objects, and with a larger range, assign no address twice', async () => {
+test('servers with IPAddress objects, without them and with a larger range do not assign the same address twice', async () => {
   const gate = '--feature-gates=MultiCIDRServiceAllocator=false'
   const taken = /provided IP is already allocated$/
   await using withObjects = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])

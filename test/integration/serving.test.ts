@@ -202,7 +202,7 @@ test('HTTP/2 clients occasionally receive GOAWAY, and their running requests con
   }
 })
 
-test('two servers can share a port if both permit this', async () => {
+test('two servers can listen on the same port if both have --permit-port-sharing', async () => {
   await using first = await start(() => ['--permit-port-sharing'])
   const port = Number(new URL(first.server.url).port)
   await using second = await start(() => ['--permit-port-sharing'], { port })

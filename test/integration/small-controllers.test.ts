@@ -153,7 +153,7 @@ function kubeletRequest(): string {
   return Buffer.from(pem('CERTIFICATE REQUEST', whole)).toString('base64')
 }
 
-test('a certificate request of a kubelet is approved when the kubelet receives the permission later', async () => {
+test('a certificate request of a kubelet is approved as soon as the kubelet gets the required permission', async () => {
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   const bind = (name: string, role: string): Promise<void> =>
     post(`${rbac}/clusterrolebindings`, {

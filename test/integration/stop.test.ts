@@ -106,7 +106,7 @@ test('readiness fails immediately and the server stops in time, even if etcd doe
   }
 })
 
-test('concurrent writes that exceed the limit are rejected with Retry-After', async () => {
+test('a write that exceeds the limit for concurrent writes is rejected with Retry-After', async () => {
   await using server = await startTestServer([
     '--enable-priority-and-fairness=false',
     '--max-mutating-requests-inflight=1',

@@ -5,7 +5,7 @@ import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { until } from '../support/harness/until.ts'
 import { clients, startReplica, startTestServer } from './support.ts'
 
-test('only built-in events expire, not custom objects of a kind with the same name', async () => {
+test('only built-in Events expire, not custom objects of a kind that is also named Event', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
@@ -83,7 +83,7 @@ test('an update without changes rewrites an object that is stored in an old vers
   )
 })
 
-test('an update without changes stores a custom object with defaults that were added to its kind', async () => {
+test('an update without changes stores the defaults that were added to the kind of a custom object', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
@@ -184,7 +184,7 @@ test('the APIService of a version is deleted by a server on which this version i
   assert.equal(await announced(plain, 'v1.storage.k8s.io'), 200)
 })
 
-test('field owners of a version that a flag has disabled are shown until the next write drops them', async () => {
+test('managedFields of an API version that a flag has disabled are shown until the next write drops them', async () => {
   await using server = await startTestServer(['--runtime-config=networking.k8s.io/v1beta1=true'])
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const beta = '/apis/networking.k8s.io/v1beta1/servicecidrs'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startEtcd } from '../support/harness/etcd.ts'
 import { startOn } from './support.ts'
 
-test('a server that fails to start disposes of its resources', async () => {
+test('a test server that fails to start disposes of the resources that it owns', async () => {
   const etcd = await startEtcd()
   let isEnded = false
   const owned = {

@@ -126,7 +126,7 @@ async function judge(signer: TreeCertificate): Promise<Record<string, string>> {
 
 const whyOf = (error: unknown): string => (error instanceof Error ? reasonOf(error) : String(error))
 
-test('servers with certificates of a system root are trusted, whether the root is in the file or in the folder', async () => {
+test("servers with certificates of a system root CA are trusted, whether the CA is in the system's file or folder", async () => {
   for (const signer of [inFile, inFolder]) {
     for (const [client, said] of Object.entries(await judge(signer)))
       assert.equal(said, '', `${client}, ${signer.name}`)

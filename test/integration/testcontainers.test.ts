@@ -33,7 +33,7 @@ async function install(...packages: readonly string[]): Promise<string | undefin
 
 const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
-test('the example compiles against the npm package, and reads files of a container', async (t) => {
+test('the Testcontainers example compiles against the npm package, and can read files of a container', async (t) => {
   const types = `@types/node@${read('package.json').devDependencies['@types/node']}`
   const missing = await install(`testcontainers@${TESTCONTAINERS}`, types)
   if (missing !== undefined) return t.skip(missing)

@@ -164,7 +164,7 @@ items:
   )
 })
 
-test('a field that was just added to a CustomResourceDefinition can be applied', async () => {
+test('an object can use a field that the same apply adds to its CustomResourceDefinition', async () => {
   await using fork = await cluster.fork()
   await fork.apply([definition('gadgets', ['one']), resource('gadget', { one: 1 })])
   const [, gadget] = await fork.apply([

@@ -103,7 +103,7 @@ suite('clusters of keelson/testing work in this process', () => {
     )
   })
 
-  test('a cluster can wait until a controller has produced a result', async () => {
+  test('cluster.waitFor waits until a controller has produced a result', async () => {
     const path = '/api/v1/namespaces'
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'passing' } }
     assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)

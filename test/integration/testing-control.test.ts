@@ -68,13 +68,13 @@ function call(
   return promise
 }
 
-test('the control paths do not exist unless they are enabled', async () => {
+test('the control paths below /keelson/testing do not exist unless they are enabled', async () => {
   await using cluster = await startCluster()
   const { token } = cluster
   assert.equal((await call(cluster, 'POST', '/keelson/testing/reset', { token })).status, 404)
 })
 
-test('only authorized users can use the control paths', async () => {
+test('only authorized users can use the control paths of a test cluster', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const { token, clientCertificate: certificate } = cluster
   assert.equal((await call(cluster, 'GET', '/keelson/testing/clock', { token })).status, 200)
@@ -283,7 +283,7 @@ const fill = async (add: () => Promise<Answer>, max: number): Promise<void> => {
   assert.match(body, /there are already \d+ .*: remove some, or reset/)
 }
 
-test('the numbers of faults and snapshots are limited, and a reset removes all of them', async () => {
+test('the numbers of injected faults and of snapshots are limited, and a reset removes all of them', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const control = controlOf(cluster)
   const set = (effect: unknown) => control('POST', 'faults', { match: { name: 'none' }, effect })
@@ -326,7 +326,7 @@ test('requests with impersonation have the permissions of the impersonated user'
   assert.equal((await as('bob')).status, 200)
 })
 
-test('a program can send requests without faults, and get a kubeconfig for another user', async () => {
+test('a program can send requests that injected faults do not affect, and get a kubeconfig for another user', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const control = controlOf(cluster)
   assert.deepEqual((await control('GET', '')).said, {

@@ -58,7 +58,7 @@ suite('cluster.expect waits until objects are as expected', () => {
     )
   })
 
-  test('the error of a wait that reads objects with another client lists the last requests', async () => {
+  test('if a wait reads objects with another client, the error of the wait lists the last requests', async () => {
     const core = await cluster.client(CoreV1Api)
     await create()
     const read = () => core.readNamespacedConfigMap({ namespace: 'default', name: 'y' })
@@ -156,7 +156,7 @@ suite('cluster.expect waits until objects are as expected', () => {
     assert.doesNotMatch(message, /dG9w/)
   })
 
-  test('cluster.expect rejects a reference that does not name an object', () => {
+  test('cluster.expect rejects a reference that does not name a single object', () => {
     for (const reference of ['/api/v1/pods', '/readyz', {}, { apiVersion: 'v1', kind: 'Pod' }])
       assert.throws(() => cluster.expect(reference), /^TypeError: expect needs an object/)
   })

@@ -290,7 +290,7 @@ test('conflict applies only to requests that change an object', async () => {
   assert.equal(fault.hits, 3)
 })
 
-test('a fault for an unknown resource is rejected, also in a fork that has not started', async () => {
+test('an injected fault for an unknown resource is rejected, even in a fork that has not started', async () => {
   await using cluster = await startCluster()
   const teas = { verb: 'list', resource: 'teas.example.com' } as const
   assert.throws(

@@ -413,7 +413,7 @@ suite('after restore returns, requests are handled according to the restored sta
   })
 })
 
-test('every write that the server begins before a restore can be rejected after the restore', async () => {
+test('every write that the server begins has a fencing token, so that a later restore can reject the write', async () => {
   const config = configure({}, createCredentials())
   const clock = new TestClock({ offsetMs: 0, onMoving: () => undefined, onMoved: () => undefined })
   const history = new History({ wallMs: clock.clock.wallMs, revision: () => 0, root: '/registry/' })

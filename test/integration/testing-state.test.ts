@@ -246,7 +246,7 @@ suite('tests can read and change the state of a keelson/testing cluster', () => 
     assert.deepEqual(await names(fork), ['before'])
   })
 
-  test('a fork is started by its first client, and can be stopped without being used', async () => {
+  test('a fork starts when its first client is created, and can be stopped without being used', async () => {
     await create(cluster, 'x')
     const fork = await cluster.fork()
     const core = await fork.client(CoreV1Api)
@@ -259,7 +259,7 @@ suite('tests can read and change the state of a keelson/testing cluster', () => 
     await unused.stop()
   })
 
-  test('a snapshot is restored by writes, which watches report', async () => {
+  test('a snapshot is restored by ordinary writes, which watches report', async () => {
     const kept = await create(cluster, 'kept', { text: 'first' })
     const snapshot = cluster.snapshot()
     const kubeconfig = new KubeConfig()

@@ -431,7 +431,7 @@ test('a flood of tokens with unknown keys does not cause a flood of requests to 
   assert.equal((await use(byIssuer(issuerClaims()))).status, 200)
 })
 
-test('the server sends requests only to the issuer during these tests', () => {
+test('attacks with tokens do not make the server send requests to servers other than the issuer', () => {
   assert.deepEqual(trap.requests, [])
   assert.deepEqual(
     server.complaints.filter((text) => /eyJ[A-Za-z0-9_-]{20}/.test(text)),

@@ -67,7 +67,7 @@ async function spansOf(id: string): Promise<readonly ReceivedSpan[]> {
   return own()
 }
 
-test('the trace of a create includes the calls to etcd, below the span of its client', async () => {
+test('the trace of a create contains the calls to etcd, and all its spans are below the span of the client', async () => {
   const { id, parentId, traceparent } = newTrace()
   const { status } = await client.call({
     method: 'POST',
@@ -232,7 +232,7 @@ test('no tracing module is loaded if tracing is disabled', async () => {
   assert.match(await loadedBy([config('127.0.0.1:1')]), /tracing\.ts/)
 })
 
-test('long values from a client do not make spans long', async () => {
+test('long values in a request are truncated in the spans of the request', async () => {
   const { id, traceparent } = newTrace()
   const long = 'x'.repeat(5_000)
   await client.call({

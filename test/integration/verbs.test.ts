@@ -227,7 +227,7 @@ test('objects and lists are available as YAML and as indented JSON', async () =>
   assert.equal(html.status, 406)
 })
 
-test('a watch receives a bookmark before it ends if any object has changed', async () => {
+test('before a watch ends, it receives a bookmark if objects have changed, even if its selector excludes these objects', async () => {
   const path = await space('marks')
   await fill(path, ['a'])
   const watch = `${path}?watch=1&allowWatchBookmarks=1&timeoutSeconds=6&fieldSelector=metadata.name%3Da`

@@ -126,7 +126,7 @@ class Messages implements Disposable {
   }
 }
 
-test('each event is one message of any length, a ping is answered with a pong, and other messages are ignored', async () => {
+test('in a WebSocket watch, each event is one message, a ping is answered with a pong, and other messages are ignored', async () => {
   await make('a')
   using watching = await open('')
   const names: string[] = []

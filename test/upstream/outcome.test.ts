@@ -25,7 +25,7 @@ test('a test whose subtests were all skipped counts as skipped', () => {
   assert.deepEqual(readOutcome(text, 'TestX').said, ['x_test.go:3: needs in-process hooks'])
 })
 
-test('a test that passes without an external server counts as skipped', () => {
+test('an upstream test that passes without starting an external server counts as skipped', () => {
   const text = '--- PASS: TestX (1.00s)\n'
   assert.equal(readOutcome(text, 'TestX').result, 'skip')
   assert.deepEqual(readOutcome(text, 'TestX').said, ['it started no external server'])
@@ -40,13 +40,13 @@ test('a test that did not complete counts as failed', () => {
   assert.equal(readOutcome('', 'TestX').result, 'fail')
 })
 
-test('dropped flags are reported, except flags that every server gets; list flags include their values', () => {
+test('dropped server flags are reported, except flags that all test servers have; the values of list flags are included', () => {
   const text = `    x.go:1: extserver: dropped --feature-gates=A=true --profiling=false --proxy-client-key-file=/x
 --- PASS: TestX (1.00s)`
   assert.deepEqual(readOutcome(text, 'TestX').dropped, ['feature-gates=A=true', 'profiling'])
 })
 
-test('a test that passes without the flag that it is about counts as skipped', () => {
+test('an upstream test that passes without the flag that it tests counts as skipped', () => {
   const text = `    x.go:1: extserver: start keelson serve
     x.go:1: extserver: dropped --emulated-version=kube=1.32
 --- PASS: TestX (1.00s)`

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder } from './folder-lock.ts'
 
-test('the parent of each created folder is flushed, and for an existing folder nothing is flushed', (t) => {
+test('if folders are created, their parents are flushed to the disk, and for an existing folder nothing is flushed', (t) => {
   const dir = fs.mkdtempSync(join(tmpdir(), 'keelson-folder-'))
   t.after(() => fs.rmSync(dir, { recursive: true }))
   const { openSync } = fs

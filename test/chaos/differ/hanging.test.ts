@@ -44,7 +44,7 @@ after(() => {
   }
 })
 
-test('reducing a case does not remove the timeout of its watch', async () => {
+test('when a failing case is reduced to fewer steps, the timeout of its watch is not removed', async () => {
   using reference = new Target({ url: one.url, token: '' }, { answerMsMax: 20_000 })
   using keelson = new Target({ url: other.url, token: '' }, { answerMsMax: 20_000 })
   const runner = new Runner(reference, keelson)
@@ -59,7 +59,7 @@ test('reducing a case does not remove the timeout of its watch', async () => {
   assert.ok(asked.every((url) => !url.includes('watch') || url.includes('timeoutSeconds')))
 })
 
-test('a case ends if neither server ever serves the awaited resource', async () => {
+test('a case ends if neither server ever serves the resource that the case waits for', async () => {
   using reference = new Target({ url: one.url, token: '' }, { waitMsMax: 0 })
   using keelson = new Target({ url: other.url, token: '' }, { waitMsMax: 0 })
   const wait: Step = { id: 'w', method: 'GET', path: '/missing', wait: true }
@@ -75,7 +75,7 @@ test('a request without a complete response times out and is added to the list o
   assert.deepEqual(target.unanswered, ['GET /api/v1/pods?watch=true'])
 })
 
-test('if a case does not finish, the run ends with an error that names the case', async () => {
+test('if a case of a comparison does not finish, the run ends with an error that names the case', async () => {
   const never = new Promise<void>(() => undefined)
   const running = takeAll(['a', 'b'], { minutes: 1, concurrency: 2, pieceMsMax: 20 }, (piece) =>
     piece === 'a' ? Promise.resolve() : never,

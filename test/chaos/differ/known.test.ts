@@ -68,7 +68,7 @@ const refusal = (...messages: readonly string[]): Json =>
   })
 const mac = 'Invalid value: "0": spec.a in body must be of type mac: "001122334455"'
 
-test('if only Keelson rejects a hardware address, other causes of the rejection are still compared', () => {
+test('a hardware address that only Keelson rejects is a known difference, but other reasons for the rejection are compared', () => {
   const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
   const accepted = asRecorded({ status: 201, body: {} })
   assert.ok(isKnown({ step, want: accepted, got: refusal(mac) }))
@@ -99,7 +99,7 @@ test('an unused internalTrafficPolicy of an ExternalName Service does not hide o
   assert.ok(!isKnown({ step, want: object({}, 'rv#2'), got: object({}) }))
 })
 
-test('the outcome of a strategic merge patch may differ only if the patch sets a list and deletes from this list', () => {
+test('the result of a strategic merge patch may differ only if the patch both sets a list and deletes items from this list', () => {
   const step = {
     id: 's',
     method: 'PATCH',
@@ -116,7 +116,7 @@ test('the outcome of a strategic merge patch may differ only if the patch sets a
 const widget = (spec: Json, metadata: { readonly [field: string]: Json }): Json =>
   asRecorded({ status: 200, body: { metadata, spec } })
 
-test('missing managedFields are a known difference only if the object has a list instead of a string', () => {
+test('managedFields that kube-apiserver omits are a known difference only if the object has a list instead of a string', () => {
   const step = { id: 's', method: 'PUT', path: '/apis/$ns.example.com/v1/namespaces/$ns/widgets/x' }
   const owned = { managedFields: [{ manager: 'm' }] }
   assert.ok(isKnown({ step, want: widget({ a: [] }, {}), got: widget({ a: [] }, owned) }))
@@ -133,7 +133,7 @@ const versioned = (resourceVersion: string, more: { readonly [field: string]: Js
     },
   })
 
-test('if null was applied as the status, only the resourceVersion may differ', () => {
+test('if a client applied null as the status, only the resourceVersion of the responses may differ', () => {
   const step = { id: 's', method: 'PATCH', path: '/apis/g/v1/namespaces/$ns/widgets/x' }
   assert.ok(isKnown({ step, want: versioned('rv#2'), got: versioned('rv#1') }))
   assert.ok(
@@ -145,7 +145,7 @@ test('if null was applied as the status, only the resourceVersion may differ', (
   )
 })
 
-test('the known difference of a validation rule that adds quantities does not hide differences of other rules', () => {
+test('a known difference for a validation rule that adds quantities does not hide differences of other rules', () => {
   const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
   const rule = "quantity('2') == quantity('1').add(quantity('1'))"
   const failed = `'no such overload': call arguments did not match a supported operator for rule: ${rule}`
@@ -165,7 +165,7 @@ const applied = (field: string, resourceVersion: string, labels: Json = {}): Jso
   })
 }
 
-test('if applied fields were pruned, only the resourceVersion and the generation may differ', () => {
+test('if fields of an applied object were pruned, only the resourceVersion and the generation may differ', () => {
   const step = {
     id: 's',
     method: 'PATCH',

@@ -7,7 +7,7 @@ import { idOf, readCases, recordedAreas } from './recordings.ts'
 
 const BYTES_MAX = 2 * 2 ** 20
 
-test('each recorded case is unique and has a response for each compared step', () => {
+test('each recorded case is unique, and has a response for each step that is not only a wait', () => {
   const ids = new Set<string>()
   for (const area of recordedAreas()) {
     assert.ok(Object.hasOwn(areas, area), area)
@@ -24,7 +24,7 @@ test('each recorded case is unique and has a response for each compared step', (
   assert.ok(ids.size > 0)
 })
 
-test('the recorded cases stay below 2 MiB', () => {
+test('the files of the recorded cases are together smaller than 2 MiB', () => {
   const folder = join(import.meta.dirname, 'recorded')
   const bytes = readdirSync(folder).reduce(
     (sum, file) => sum + statSync(join(folder, file)).size,

@@ -23,7 +23,7 @@ test('the strings of a step can refer to the namespace and to earlier responses'
   assert.equal(fillTarget(step, variables), '/api/n1/x?fieldSelector=a%3Dn1')
 })
 
-test('the body of a step can be an earlier response with edits', () => {
+test('the body of a request step can be an earlier response with edits', () => {
   const body = {
     $base: 's0',
     $edits: [
@@ -36,7 +36,7 @@ test('the body of a step can be an earlier response with edits', () => {
   assert.throws(() => fill({ $base: 's0', $edits: ['x'] }, variables), /is neither/)
 })
 
-test('values at a path are found, set and deleted', () => {
+test('values in a JSON document can be found, set and deleted by their path', () => {
   const value: Json = { a: [{ b: 1 }, 2], c: null }
   assert.deepEqual(
     [...places(value)].map(({ path }) => path.join('.')),
@@ -51,7 +51,7 @@ test('values at a path are found, set and deleted', () => {
 
 const draw = (choices: Choices): number[] => Array.from({ length: 5 }, () => choices.int(1000))
 
-test('the same seed, area and case number produce the same choices', () => {
+test('random choices depend only on the seed, the area and the case number', () => {
   assert.deepEqual(draw(choicesOf(7, 'apply', 3)), draw(choicesOf(7, 'apply', 3)))
   assert.notDeepEqual(draw(choicesOf(7, 'apply', 3)), draw(choicesOf(7, 'apply', 4)))
   assert.notDeepEqual(draw(choicesOf(7, 'apply', 3)), draw(choicesOf(7, 'reads', 3)))

@@ -12,7 +12,7 @@ const input = { values, grammar: new Grammar(), schemas: new Schemas([], values)
 const chosen = (...argv: string[]): string[] =>
   [...chosenCases(parseOptions(argv), input)].map(({ area, number }) => `${area}/${number}`)
 
-test('the cases of all areas run in turn', () => {
+test('if several areas are selected, their cases run alternately', () => {
   assert.deepEqual(chosen('--area', 'cel,apply', '--from', '3', '--cases', '2'), [
     'cel/3',
     'apply/3',
@@ -21,6 +21,6 @@ test('the cases of all areas run in turn', () => {
   ])
 })
 
-test('an area that reads its cases from a list ends before the time limit of the run', () => {
+test('an area that reads its cases from a list ends when the list ends, even before the time limit', () => {
   assert.equal(chosen('--area', 'probes', '--minutes', '5').length, probes['probes']?.length)
 })

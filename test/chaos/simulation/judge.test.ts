@@ -248,7 +248,7 @@ describe('judge checks the results of reads', () => {
   }
 })
 
-test('the value of a key can be its last acknowledged write or an ambiguous write', () => {
+test('the value of a key can be its last acknowledged write or a later write with an unknown outcome', () => {
   const model = modelOf(
     { tag: 'w.0', result: acknowledged(2) },
     { tag: 'w.1', result: ambiguous },

@@ -33,7 +33,7 @@ const modified = (key: string, tag: string, revision: number) =>
 const deleted = (key: string, tag: string, revision: number) =>
   ({ type: 'DELETED', item: { key, tag, revision } }) as const
 
-test('replaying all events results in the current state', () => {
+test('replaying all watch events results in the current state', () => {
   const replay = new Replay('one', '')
   for (const event of [
     added('a', 'w.0', 2),
@@ -69,7 +69,7 @@ test('an event that a watch missed is reported at the next bookmark and at the e
   assert.match(faults, /at the end/)
 })
 
-test('repeated events, events out of order and events of unknown keys are reported', () => {
+test('repeated events, events out of order and deletions or changes of unknown keys are reported', () => {
   const replay = new Replay('one', '')
   for (const event of [modified('a', 'w.2', 4), added('a', 'w.2', 4), deleted('b', 'w.1', 3)])
     replay.apply(event)

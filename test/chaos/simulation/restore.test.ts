@@ -7,7 +7,7 @@ import { simulateSeed } from './virtual/simulate-seed.ts'
  */
 const SEEDS = 12
 
-test('a restore discards pending work of controllers and clients, and returns when all components have the restored state', async () => {
+test('a restore discards pending work of controllers and clients, and ends when all components have the restored state', async () => {
   for (let seed = 0; seed < SEEDS; seed++) {
     const { faults } = await simulateSeed(seed, { world: 'restore' })
     assert.deepEqual(faults, [], `npm run simulate -- --world restore --seed ${seed}`)

@@ -55,7 +55,7 @@ test('the guard blocks real time and randomness until it is disposed of', async 
 describe('timers run in virtual time', () => {
   const limits = { msMax: 1e6, stepsMax: 1000 }
 
-  test('timers run when they are due, and promises settle between timers', async () => {
+  test('timers of the virtual clock run when they are due, and promises settle between two timers', async () => {
     const time = new VirtualTime(new Random(1))
     const seen: string[] = []
     const done = new Promise<void>((resolve) => time.after(30, resolve))
@@ -76,7 +76,7 @@ describe('timers run in virtual time', () => {
     assert.equal(time.pending, 0)
   })
 
-  test('if a task waits although no timer is pending, the task is reported', async () => {
+  test('if a simulated task waits although no timer is pending, the task is reported', async () => {
     const time = new VirtualTime(new Random(1))
     await assert.rejects(time.run(new Promise(() => undefined), limits), /no timers are left/)
   })

@@ -59,7 +59,7 @@ describe('the cache works on a real etcd', () => {
     await etcd[Symbol.asyncDispose]()
   })
 
-  test('the decoded form of an object is released when a new version replaces the object', async () => {
+  test('the decoded object of an earlier version is released from memory when a new version replaces it', async () => {
     const reader = plain.reader('replaced')
     const place = key('replaced', 'a')
     const expected = await other.store.create(place, encode('a', 'old'))
@@ -76,7 +76,7 @@ describe('the cache works on a real etcd', () => {
     assert.equal(old.peek()['value'], 'old')
   })
 
-  test('a single object is read from the database while its resource is being loaded into memory', async () => {
+  test('a get of a single object reads from the database while its resource is being loaded into memory', async () => {
     const place = key('one-of-many', 'a')
     const revision = await other.store.create(place, encode('a', 'x'))
     const reader = plain.reader('one-of-many')
@@ -90,7 +90,7 @@ describe('the cache works on a real etcd', () => {
     assert.equal((await reader.get(place, 'latest')).item?.revision, revision)
   })
 
-  test('objects that are loaded into memory are serialized without another database read', async () => {
+  test('objects are serialized while they are loaded into memory, without another database read', async () => {
     for (const name of ['a', 'b', 'c'])
       await other.store.create(key('filled', name), encode(name, 'x'))
     const reader = plain.reader('filled')
@@ -136,7 +136,7 @@ describe('the cache works on a real etcd', () => {
     }
   })
 
-  test('the serialized, list and decoded forms of an object contain its resourceVersion', async () => {
+  test('an object contains its resourceVersion when it is decoded, serialized alone or serialized in a list', async () => {
     const revision = await plain.store.create(key('shown', 'a'), encode('a', 'x'))
     const { item } = await plain.reader('shown').get(key('shown', 'a'), 'latest')
     const text = `{"kind":"Plain","apiVersion":"v1","metadata":{"resourceVersion":"${revision}","name":"a"},"value":"x"}\n`
@@ -162,7 +162,7 @@ describe('the cache works on a real etcd', () => {
     })
   })
 
-  test('lists and pages at an exact revision return the state at that revision', async () => {
+  test('lists and pages of lists at an exact revision return the state at that revision', async () => {
     const reader = plain.reader('exact')
     await reader.list(plain.range('exact'), 'any')
     const states = new Map<number, string[]>()
@@ -324,7 +324,7 @@ describe('the cache works on a real etcd', () => {
     assert.deepEqual(await plain.cache.check(), [])
   })
 
-  test('the cache uses the serialized form of its own writes instead of decoding them again', async () => {
+  test('the cache uses the serialized object of its own write instead of decoding the event of the write', async () => {
     const reader = plain.reader('own')
     await reader.list(plain.range('own'), 'any')
     const revision = await plain.store.create(key('own', 'a'), encode('a', 'x'))

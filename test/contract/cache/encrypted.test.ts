@@ -108,7 +108,7 @@ test('if a new object cannot be decrypted, linearizable reads fail, but reads th
   assert.deepEqual(shownIn(watcher.take()), [['ADDED', 'readable']])
 })
 
-test('a page with undecryptable objects fails, and an earlier page reports that there are more objects', async () => {
+test('a page that contains undecryptable objects fails, and a page before such objects reports that there are more', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -213,7 +213,7 @@ function takeKeyAway(transformer: AskingTransformer, text: string): void {
   }
 }
 
-test('a failed check for undecryptable objects is repeated', async () => {
+test('if a check for undecryptable objects fails, the check is repeated', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -370,7 +370,7 @@ test('a watch with initial events fails if an object is undecryptable, unless it
   watcher.close()
 })
 
-test('an object that has become undecryptable is still reported after further writes of the object', async () => {
+test('an undecryptable object is still reported after it is overwritten with another undecryptable value', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -416,7 +416,7 @@ test('if an undecryptable object is deleted or becomes readable, watchers that m
   }
 })
 
-test('a list that is in progress when a key is removed starts again', async () => {
+test('a list that is in progress when a decryption key is removed fails and can be retried', async () => {
   const transformer = new AskingTransformer((text) => text.includes('asked'))
   await using scripted = new ScriptedCache({ transformer })
   const { cache, reader, range } = scripted

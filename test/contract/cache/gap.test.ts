@@ -12,7 +12,7 @@ import { startProxy } from '../../support/harness/proxy.ts'
 
 const key = (name: string): string => `${root}gap/${name}`
 
-test('after missed events, watchers are closed, reads are correct, and watches resume correctly or fail', async () => {
+test('after the cache has missed events, watchers are closed, reads are correct, and watches resume correctly or fail', async () => {
   await using etcd = await startEtcd()
   await using proxy = await startProxy(etcd.clientUrl)
   await using behind = new PlainCache([proxy.url])
@@ -49,7 +49,7 @@ test('after missed events, watchers are closed, reads are correct, and watches r
   resumed.close()
 })
 
-test('if the cache differs from the database, this is detected and the resource is reloaded', async () => {
+test('if the cache differs from the database, the cache detects this and reloads the resource', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.store.create(key('a'), encode('a', '1'))

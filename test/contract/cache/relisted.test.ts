@@ -11,7 +11,7 @@ function workFor(ms: number): void {
   while (performance.now() < until);
 }
 
-test('a page that was selected from the old state is not reused after the resource was reloaded', async () => {
+test('a page that was selected before a resource was reloaded is not reused after the reload', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   for (let i = 0; i < OBJECTS; i++) scripted.put(nameOf(i), 'old')

@@ -9,7 +9,7 @@ import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 const key = (name: string): string => `${root}plain/${name}`
 
-test('after a restore of an older backup, everything is read again and clients must list again', async () => {
+test('after the database is restored from an older backup, the cache reads everything again, and clients must list again', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -42,7 +42,7 @@ test('after a restore of an older backup, everything is read again and clients m
   anew.close()
 })
 
-test('a late acknowledgment of a write from before a restore does not replace the restored object of the same revision', async () => {
+test('a late acknowledgment of a write from before a restore does not replace the restored object with the same revision', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')

@@ -39,7 +39,7 @@ test('requests that began before a definition changed use the old definition', a
   )
 })
 
-test('a late reader with an old definition does not load that definition into memory again', async () => {
+test('a reader with an old definition does not load the objects of this definition into memory again', async () => {
   await using scripted = new ScriptedCache()
   const { cache, range } = scripted
   scripted.put('a', 'x')
@@ -55,7 +55,7 @@ test('a late reader with an old definition does not load that definition into me
   assert.equal(await valueOf(late), 'old')
 })
 
-test('a list without a revision that reads from the database is repeated after a compaction', async () => {
+test('a list at the latest revision that is read from the database is repeated if the revision is compacted meanwhile', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'x')
@@ -78,7 +78,7 @@ const matchesSlowly = (): boolean => {
   return true
 }
 
-test('a list from the database with slow selectors yields to other work', async () => {
+test('a list that is read from the database and filtered by a slow selector yields to other work', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   for (let at = 0; at < 20; at++) scripted.put(`a${at}`, 'x')

@@ -95,7 +95,7 @@ test('a watcher with a long selector examines only a few objects per call', asyn
   assert.ok(looks > 0 && looks < 20, `one take examines ${looks} objects`)
 })
 
-test('a watch and later pages continue from the revision of the first page of a selection', async () => {
+test('a watch and further pages with a selector continue from the revision of the first page', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)
@@ -292,7 +292,7 @@ for (const by of ['field', 'label'] as const)
 
 const isNamedX = (item: { readonly key: string }): boolean => item.key.endsWith('/x')
 
-test('a request for a single name does not change the pages of other requests', async () => {
+test('a list that selects a single name does not change the pages of other lists', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)

@@ -19,7 +19,7 @@ async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-test('reads, writes and watches skip a dead first endpoint', async () => {
+test('reads, writes and watches use another endpoint if the first endpoint is not reachable', async () => {
   await using etcd = await startEtcd()
   const dead = await deadUrl()
   await using client = new EtcdClient({ endpoints: [dead, etcd.clientUrl] })
@@ -35,7 +35,7 @@ test('reads, writes and watches skip a dead first endpoint', async () => {
   await until(() => isCreated, 'the watch')
 })
 
-test('without a live endpoint, a call fails within its deadline, and nothing was written', async () => {
+test('if no endpoint is reachable, a call fails within its deadline, and the error says that nothing was written', async () => {
   await using client = new EtcdClient({ endpoints: [await deadUrl()], timeoutMs: 5000 })
   const error = await failure(client.kv.put({ key, value }))
   deepEqual([error.code, error.ambiguous], ['Unavailable', false])

@@ -48,7 +48,7 @@ const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 }).map((array) => Buf
 const number = fc.oneof(fc.nat(), fc.maxSafeNat()).filter((value) => value > 0)
 const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((value) => value !== 0n)
 
-test('grpc-js decodes our requests to the intended messages', () => {
+test('grpc-js decodes the requests of our etcd client to the intended messages', () => {
   fc.assert(
     fc.property(bytes, bytes, number, number, id, (key, value, limit, revision, lease) => {
       deepEqual(
@@ -86,7 +86,7 @@ test('grpc-js decodes our requests to the intended messages', () => {
   )
 })
 
-test('grpc-js decodes our transactions to the intended messages', () => {
+test('grpc-js decodes the transactions of our etcd client to the intended messages', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(bytes, bytes, number, id), { maxLength: 5 }), (parts) => {
       const compare = parts.flatMap(([key, value, revision, lease]): Compare[] => [
@@ -123,7 +123,7 @@ test('grpc-js decodes our transactions to the intended messages', () => {
   )
 })
 
-test('our codec decodes responses that grpc-js has encoded', () => {
+test('our etcd client decodes responses that grpc-js has encoded', () => {
   fc.assert(
     fc.property(bytes, bytes, number, id, (key, value, revision, lease) => {
       const kv = {
@@ -158,7 +158,7 @@ test('our codec decodes responses that grpc-js has encoded', () => {
   )
 })
 
-test('our client and grpc-js get the same responses from a real etcd', async () => {
+test('our etcd client and grpc-js get the same responses from a real etcd', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   const oracle = openOracle(new URL(etcd.clientUrl).host)

@@ -99,7 +99,7 @@ test('a snapshot consists of the database file and its checksum', async () => {
   deepEqual(createHash('sha256').update(file).digest(), whole.subarray(-32))
 })
 
-test('if a snapshot is abandoned or canceled, its call ends', async () => {
+test('if a snapshot is no longer read or is canceled, its call to etcd ends', async () => {
   for await (const chunk of client.maintenance.snapshot()) {
     ok(chunk.length > 0)
     break

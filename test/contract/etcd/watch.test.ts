@@ -97,7 +97,7 @@ test('a watch delivers past and new events', async () => {
   deepEqual(recorder.ends, [{ error: undefined }])
 })
 
-test('all events of a transaction arrive in one call', async () => {
+test('all events of a transaction are passed to the watch handler in one call', async () => {
   const recorder = new Recorder()
   const watched = recorder.watch({ key: bytes('w2/'), rangeEnd: bytes('w20') })
   await until(() => watched.created.length === 1, 'created')
@@ -112,7 +112,7 @@ test('all events of a transaction arrive in one call', async () => {
   recorder.stream.close()
 })
 
-test('the fragments of a large response arrive in one call', async () => {
+test('the fragments of a large watch response are passed to the handler in one call', async () => {
   const { kv } = client
   const value = Buffer.alloc(700 * 1024, 'f')
   const first = await kv.put({ key: bytes('w3/0'), value })
@@ -154,7 +154,7 @@ test('a watch from a compacted revision is canceled, and other watches continue'
   recorder.stream.close()
 })
 
-test('progress is reported for the whole stream when all watches are synced', async () => {
+test('when all watches of a stream are synced, progress is reported once for the whole stream', async () => {
   const recorder = new Recorder()
   const one = recorder.watch({ key: bytes('w5/a') })
   const two = recorder.watch({ key: bytes('w5/b') })

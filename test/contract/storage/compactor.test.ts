@@ -18,7 +18,7 @@ async function marker(client: EtcdClient): Promise<{ version: number; noted: num
   return { version: kvs[0]?.version ?? 0, noted: Number(kvs[0]?.value.toString() ?? 0) }
 }
 
-test('two replicas together compact the history once per interval, and keep the history of one interval', async () => {
+test('two replicas together compact once per interval, so that the history of the last interval is kept', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using other = new EtcdClient({ endpoints: [etcd.clientUrl] })

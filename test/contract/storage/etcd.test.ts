@@ -65,7 +65,7 @@ test('when etcd stops, the event feed ends once with a cause, and a new feed con
   assert.equal(feed.ends.length, 1)
 })
 
-test('an event feed from a stopped etcd ends, but not before openFeed returns', async () => {
+test('if etcd does not run, a new event feed ends with an error, but only after openFeed has returned', async () => {
   await using etcd = await startEtcd()
   await etcd.stop()
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))
@@ -88,7 +88,7 @@ test('a full etcd is reported as no-space, and the outcome of the write is unkno
   )
 })
 
-test('an event feed reports that its next revision is compacted, because old versions of etcd omit deletions at this revision', async () => {
+test('an event feed reports if its next revision is compacted, because old versions of etcd omit deletions at this revision', async () => {
   await using etcd = await startEtcd()
   const client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using engine = new EtcdEngine(client)

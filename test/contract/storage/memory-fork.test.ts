@@ -33,7 +33,7 @@ async function all(engine: MemoryEngine, revision?: Revision): Promise<Record<Ke
 
 const never = (): boolean => false
 
-test('both sides of a fork continue independently', async () => {
+test('a database and its fork change independently of each other', async () => {
   await using engine = new MemoryEngine()
   await put(engine, '/x/a', '1')
   await put(engine, '/x/b', '1')
@@ -52,7 +52,7 @@ test('both sides of a fork continue independently', async () => {
   assert.deepEqual(await all(engine, at - 1), { '/x/a': '1', '/x/b': '1' })
 })
 
-test('a compaction on one side of a fork does not affect the other side', async () => {
+test('a compaction of a database does not affect its fork, and vice versa', async () => {
   await using engine = new MemoryEngine()
   for (const text of ['1', '2', '3']) await put(engine, '/x/a', text)
   await put(engine, '/x/gone', '1')
@@ -115,7 +115,7 @@ test('event feeds report a rewind as ordinary writes, and revisions increase', a
   assert.equal(engine.peek('/y/kept')?.value.toString(), '1')
 })
 
-test('a rewind deletes an object before it restores a different object of the same name', async () => {
+test('if another object of the same name exists, a rewind deletes this object before it restores the earlier one', async () => {
   await using engine = new MemoryEngine()
   for (const key of ['/x/changed', '/x/recreated', '/x/restored']) await put(engine, key, 'one 1')
   const state = engine.state()
@@ -162,7 +162,7 @@ test('a rewind to the state of another engine replaces an object that was create
   assert.equal(engine.peek('/x/a')?.createRevision, before + 2)
 })
 
-test('leases continue in a fork, and a rewind restores them', async () => {
+test('leases continue to run in a fork of the database, and a rewind restores leases', async () => {
   let nowMs = 0
   const time = {
     wallMs: () => nowMs,

@@ -61,7 +61,7 @@ test('the memory for replaced and deleted values is limited, and an open event f
   assert.equal(recent.events.length, 20)
 })
 
-test('current values do not count as history, regardless of their number', async () => {
+test('current values do not count toward the memory limit of the history, regardless of their number', async () => {
   await using engine = new MemoryEngine()
   const first = await put(engine, '/x/0', Buffer.alloc(VALUE_BYTES))
   for (let n = 1; n < WRITES; n++) await put(engine, `/x/${n}`, Buffer.alloc(VALUE_BYTES))

@@ -62,7 +62,7 @@ test('a restore resets the database: event feeds end, and revisions are reused',
   await until(() => engine.stats().feeds === 1, 'the first feed is gone')
 })
 
-test('the keys of a restored database are counted again', async () => {
+test('after a restore, the keys of the database are counted again', async () => {
   await using engine = new MemoryEngine()
   const store = newStore(engine)
   const backup = engine.snapshot()

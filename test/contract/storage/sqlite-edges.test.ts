@@ -65,7 +65,7 @@ test('while another program locks the database file, writes fail with the reason
   ])
 })
 
-test("SQLite's log grows while another program reads the file, and is truncated afterwards", () => {
+test("SQLite's write-ahead log grows while another program reads the database, and is truncated afterwards", () => {
   const file = join(newPath(), 'keelson.sqlite')
   const logBytes = (): number => statSync(`${file}-wal`).size
   const LONG_BYTES = 60_000_000
@@ -87,7 +87,7 @@ test("SQLite's log grows while another program reads the file, and is truncated 
   assert.ok(logBytes() < LONG_BYTES, `${logBytes()} bytes`)
 })
 
-test("a warning is logged when a reader makes SQLite's log grow, and a message when this log is small again", async () => {
+test("a warning is logged when a reader makes SQLite's write-ahead log grow, and a message when this log is small again", async () => {
   const folder = newPath()
   const reported: string[] = []
   const log: Log = (level, message, fields) => {
@@ -115,7 +115,7 @@ test("a warning is logged when a reader makes SQLite's log grow, and a message w
   assert.deepEqual(reported, [long, "info SQLite's write-ahead log is short again"])
 })
 
-test('a data folder that is no longer at its path can still be written and read', async () => {
+test('a server continues to read and write its data folder after the folder was moved', async () => {
   const folder = newPath()
   const lines: string[] = []
   const log: Log = (level, message) => void lines.push(`${level} ${message}`)
@@ -232,7 +232,7 @@ for (const last of [2 ** 33, REVISION_MAX - 5]) {
   })
 }
 
-test('several keys of one very large revision can be exported and imported', async () => {
+test('several keys with the same very large revision can be exported and imported', async () => {
   const [folder, target] = [newPath(), newPath()]
   const revision = 9_000_000_000
   advance(fileIn(folder), revision)

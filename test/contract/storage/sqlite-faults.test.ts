@@ -179,7 +179,7 @@ for (const [how, code, message] of [
 }
 
 test(
-  'a commit is definitely undone if its flush fails once, even after a crash',
+  'if one flush of a commit fails, the commit is undone, even if the process then crashes',
   faulty,
   async () => {
     const disk = new FaultyDisk()

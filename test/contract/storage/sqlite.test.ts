@@ -99,7 +99,7 @@ test('a second process reports which process has opened the data folder', async 
   await engine.change({ key: '/x/a', expected: 0, write: { put: bytes('x') } })
 })
 
-test('a lease that expired while the data folder was closed ends at the next start, and cannot be revoked', async () => {
+test('a lease that expired while the data folder was closed ends at the next start, and can no longer be revoked', async () => {
   const folder = newPath()
   let wallMs = 1_000_000_000_000
   const time = { ...systemTime, wallMs: () => wallMs }

@@ -60,7 +60,7 @@ const stateOf = async (folder: string): Promise<{ revision: number; keys: number
   return { revision: await engine.latest(), keys: count }
 }
 
-test('the revisions of a replaced folder do not decrease, and its old file is kept', async () => {
+test('if an import replaces a data folder, revisions do not decrease, and the old database file is kept', async () => {
   await fill(at('small'), 3)
   await run('export', `--data-dir=${at('small')}`, `--file=${at('small.dump')}`)
   const newest = await fill(at('large'), 5, 50)
@@ -109,7 +109,7 @@ async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 
   return first
 }
 
-test('no watch continues across a replaced history, even if --revisions-ahead is small', async () => {
+test('a watch cannot continue after its history was replaced by an import, even if --revisions-ahead is small', async () => {
   await fill(at('seen'), 5, 20)
   // The export is older than the store that it replaces. Watches of clients have reached the latest
   // revision of this store.
@@ -195,7 +195,7 @@ function printDump(head: object, lines: readonly object[]): string {
   return `${before}${JSON.stringify({ end })}\n`
 }
 
-test('a dump that no store could contain is rejected before anything is stored', async () => {
+test('an import rejects a dump that no store could contain before anything is stored', async () => {
   const key = { key: '/registry/x/a', revision: 5, created: 5, value: 'v' }
   const leased = (ttl: number, left: number) => [
     { lease: '1', ttl, left },
@@ -270,7 +270,7 @@ test('without hard links, an export does not replace a file that appeared in the
   )
 })
 
-test('without hard links, the old file of a replaced folder is kept', async (t) => {
+test('without hard links, an import that replaces a data folder keeps the old file', async (t) => {
   refuseLinks(t)
   await fill(at('replaced'), 5)
   await run('import', `--data-dir=${at('replaced')}`, `--file=${at('small.dump')}`, '--replace')
@@ -281,7 +281,7 @@ test('without hard links, the old file of a replaced folder is kept', async (t) 
   assert.equal(old.prepare('SELECT count(*) AS n FROM current').get()?.['n'], 5)
 })
 
-test('an error names the file or folder that is not a store', async () => {
+test('the error of an export names the file or folder that is not a store', async () => {
   const exporting = (folder: string): Promise<string> =>
     run('export', `--data-dir=${folder}`, `--file=${at('new')}`)
   mkdirSync(join(at('dev'), 'store'), { recursive: true })
@@ -295,7 +295,7 @@ test('an error names the file or folder that is not a store', async () => {
   )
 })
 
-test('an import into etcd that cannot succeed deletes nothing, and an interrupted import can be continued', async () => {
+test('an import into etcd that cannot succeed deletes nothing, and an interrupted import can be run again', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   const servers = `--etcd-servers=${etcd.clientUrl}`

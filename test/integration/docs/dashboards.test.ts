@@ -32,7 +32,7 @@ test('every metric of the dashboard and of the Prometheus rules is in the metric
   assert.deepEqual(unknown, [])
 })
 
-test('every recorded series that the dashboard uses is defined in the Prometheus rules', () => {
+test('every recorded time series that the dashboard uses is defined in the Prometheus rules', () => {
   const recorded = new Set([...rules.matchAll(/- record: (\S+)/g)].map(([, name]) => name))
   for (const [name] of kept.matchAll(/keelson:\w+:\w+/g)) assert.ok(recorded.has(name), name)
 })

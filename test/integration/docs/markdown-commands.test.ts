@@ -55,7 +55,7 @@ test('a page fails if a block that must fail succeeds', async () => {
   await assert.rejects(run(fence('sh fails', 'true')))
 })
 
-test('a diff is applied if its lines occur in the file exactly once', async () => {
+test('a diff block is applied if its lines occur in the file exactly once', async () => {
   const page = [
     fence('text file=a', 'one', 'two', '', 'three', 'two', 'four'),
     fence('diff file=a', ' one', '-two', '+2', '', ' three', '@@', ' two', '+3'),
@@ -68,7 +68,7 @@ test('a diff is applied if its lines occur in the file exactly once', async () =
   await assert.rejects(run([file, fence('diff file=a', '-thre')].join('\n')), /not in the file/)
 })
 
-test('a diff can be reverted', () => {
+test('a diff block that was applied to a file can be reverted', () => {
   const [text, change] = ['a\nb\nc\n', ' a\n-b\n+x\n+y\n']
   assert.equal(applyChange(text, change), 'a\nx\ny\nc\n')
   assert.equal(undoChange(applyChange(text, change), change), text)

@@ -23,7 +23,7 @@ type Bom = {
 const read = (): string =>
   execFileSync(process.execPath, ['scripts/sbom.ts'], { cwd: root, encoding: 'utf8' })
 
-test('the bill of materials lists every package once, marks bundled packages, and is reproducible', () => {
+test('the software bill of materials lists every package once, marks bundled packages, and is reproducible', () => {
   const text = read()
   assert.equal(read(), text)
   const bom: Bom = JSON.parse(text)

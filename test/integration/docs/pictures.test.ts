@@ -12,12 +12,12 @@ import { plot } from '../../../bench/report/plot.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8')
 
-test('the stored picture is the one that npm run bench -- --plot draws', () => {
+test('the stored picture of the benchmarks is the one that npm run bench -- --plot draws', () => {
   const run: KeptRun = JSON.parse(read('bench', 'results', 'reference.json'))
   assert.equal(read('docs', 'pictures', 'bench.svg'), plot(run))
 })
 
-test('a plot shows the figures of each load, and the date and commit of the run', () => {
+test('the plot of a benchmark run shows the figures of each load, and the date and commit of the run', () => {
   const pair = { keelson: 1234.4, reference: 500, unit: 'a second' }
   const drawn = plot({
     date: '2026-01-02',

@@ -66,9 +66,10 @@ const usual = {
   memoBytes: 24 * MIB,
 }
 
-suite('docs/operate.md contains the division of memory', () => {
+suite('docs/operate.md describes correctly how memory is divided between cache, requests and connections', () => {
   const rows = [...page.matchAll(/^\| (\d+ [MG]iB) \| ([^|]+) \| ([^|]+) \| ([\d,]+) \|$/gm)]
-  test('the table of memory limits has several rows', () => assert.ok(rows.length > 4))
+  test('the table of memory limits in docs/operate.md has several rows', () =>
+    assert.ok(rows.length > 4))
   for (const [, limit = '', objects = '', requests = '', connections = ''] of rows)
     test(limit, () => {
       const plan = planMemory({

@@ -21,7 +21,9 @@ const FILES_BYTES_MAX = 16 << 20
 const run = promisify(execFile)
 const walkthroughs = readdirSync(folder).filter((page) => page.startsWith('add-'))
 
-suite('the walkthroughs for contributors are correct', { concurrency: walkthroughs.length }, () => {
+suite('the steps of the walkthroughs for contributors produce the files of the repository', {
+  concurrency: walkthroughs.length,
+}, () => {
   for (const page of walkthroughs) {
     test(`following docs/contribute/${page} produces the files of the repository`, async (t) => {
       const blocks = readBlocks(readFileSync(join(folder, page), 'utf8'))

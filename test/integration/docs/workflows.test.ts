@@ -36,7 +36,7 @@ test('an action is pinned by the SHA of its commit, with its version next to it'
   }
 })
 
-test('a version of an action is always pinned by the same commit', () => {
+test('all workflows pin an action by the same commit', () => {
   const pins = users.flatMap((path) => read(path).match(/(?<=uses: ).*/g) ?? [])
   const actions = new Set([...new Set(pins)].map((pin) => pin.replace(/@.*/, '')))
   assert.equal(new Set(pins).size, actions.size)

@@ -91,7 +91,7 @@ suite('conversion webhooks and extension servers are called', {
     })
   }
 
-  test('objects that are stored in both versions are listed in each version', async () => {
+  test('objects of a resource that are stored in two different versions are listed in each version', async () => {
     await using scope = await Scope.begin(fixture())
     const custom = await define(scope, versions('v1'))
     assert.equal((await custom.create('v1', 'a', { hostPort: 'localhost:8080' })).status, 201)

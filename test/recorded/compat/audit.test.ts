@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { AuditTrail, comparableEvent, inOrder } from './audit.ts'
 import { Companions } from './companions.ts'
 
-test('each event of a scenario is returned once, without events of other scenarios and of the runner', async (t) => {
+test('each audit event of a scenario is returned once, without events of other scenarios and of the test runner', async (t) => {
   await using companions = await Companions.start({ flags: [] })
   companions.dir = mkdtempSync(join(tmpdir(), 'keelson-trail-'))
   t.after(() => rmSync(companions.dir ?? '', { recursive: true }))
@@ -27,7 +27,7 @@ test('each event of a scenario is returned once, without events of other scenari
   assert.deepEqual(trail.untaken('log'), [])
 })
 
-test('events are ordered by the time at which their request was received', () => {
+test('audit events are ordered by the time at which their request was received', () => {
   const events = [
     { requestReceivedTimestamp: '2026-01-01T00:00:00.000001Z', stage: 'RequestReceived' },
     { requestReceivedTimestamp: '2026-01-01T00:00:00.000002Z', stage: 'RequestReceived' },
@@ -37,7 +37,7 @@ test('events are ordered by the time at which their request was received', () =>
   assert.deepEqual(inOrder(events.map((event) => JSON.stringify(event))), [first, third, second])
 })
 
-test('latencies and resourceVersions of lists are not compared', () => {
+test('the comparison of audit events ignores latencies and the resourceVersions of lists', () => {
   const list = { items: [], metadata: { resourceVersion: '7' } }
   assert.deepEqual(
     comparableEvent({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatChanges } from './change-report.ts'
 
-void test('the list of changes has one entry per field, with the most frequent change first', () => {
+void test('the report of changes lists each changed field once, and begins with the most frequently changed field', () => {
   const base = [{ body: { a: null, list: [1, 2] } }]
   const removed = { at: '/0/body/a' }
   const changed = [
@@ -23,7 +23,7 @@ void test('the list of changes has one entry per field, with the most frequent c
   )
 })
 
-void test('the list of changes leaves out the rest of a response whose status changes', () => {
+void test('if the status of a response changes, the report of changes omits the other changes of this response', () => {
   const base = [
     { status: 200, body: { a: 1 } },
     { status: 422, body: { message: 'old', details: {} } },

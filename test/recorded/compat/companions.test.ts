@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { createClient } from './client.ts'
 import { Companions } from './companions.ts'
 
-test('the files of a set-up are written with addresses and certificates filled in', async (t) => {
+test('the files of a scenario set-up contain the addresses of webhooks and issuers, and certificates', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-set-up-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -62,7 +62,7 @@ test('an issuer publishes the key with which its tokens are signed', async () =>
   assert.ok(exp > Date.now() / 1000)
 })
 
-test('a call to a webhook of the set-up is handled by the scenario whose namespace the call mentions', async () => {
+test('a webhook call that mentions the namespace of a scenario is handled by this scenario', async () => {
   await using companions = await Companions.start({
     flags: [],
     hooks: { access: () => ({ for: 'nobody' }) },

@@ -32,7 +32,7 @@ void test('the list of differences is truncated if lists differ completely', () 
   assert.equal(diff(long(0), long(1)).length, 41)
 })
 
-void test('ignored paths are deleted in place, and * matches any key', () => {
+void test('the ignored paths of a response are deleted in place, and * matches any key', () => {
   const value = {
     items: [{ metadata: { uid: 'a', name: 'n' } }, { metadata: { uid: 'b' } }],
     kind: 'List',
@@ -41,7 +41,7 @@ void test('ignored paths are deleted in place, and * matches any key', () => {
   assert.deepEqual(value, { items: [{ metadata: { name: 'n' } }, { metadata: {} }] })
 })
 
-void test('fields are removed by name at any depth', () => {
+void test('withoutFields removes fields by name at any depth', () => {
   const value = { a: 1, b: [{ a: 2, c: 3 }] }
   assert.deepEqual(withoutFields(value, ['a']), { b: [{ c: 3 }] })
 })

@@ -10,7 +10,7 @@ void test('by default, all scenarios are replayed on Keelson from this source tr
   )
 })
 
-void test('a running server gets the admin token by default', () => {
+void test('the default token for a running server is admin-token', () => {
   const server = parseOptions(['--server', 'https://127.0.0.1:6443']).server
   assert.equal(server.kind === 'running' && server.token, 'admin-token')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { releaseFlags } from './release-flags.ts'
 
-void test('a set-up for another release has no feature gates that the release cannot set', () => {
+void test('the flags for another release omit the feature gates that this release does not let users set', () => {
   const flags = [
     '--feature-gates=AuthorizeWithSelectors=false,PodLevelResources=true,NoSuchGate=true',
     '--feature-gates=ElasticIndexedJob=true',
@@ -14,7 +14,7 @@ void test('a set-up for another release has no feature gates that the release ca
   ])
 })
 
-void test('a set-up for 1.33 keeps all flags', () => {
+void test('the flags for 1.33 remain unchanged', () => {
   const flags = ['--feature-gates=NoSuchGate=true']
   assert.deepEqual(releaseFlags(flags, 33), flags)
 })

@@ -53,7 +53,7 @@ void test('a scenario that was not recorded on a release has no recording there'
   })
 })
 
-void test('changes to another recording of 1.33 are not applied', () => {
+void test('the recorded changes of a release are rejected if the recording of 1.33 to which they belong has changed', () => {
   withRecordings((base, open) => {
     const recordings = open()
     recordings.keep(scenario('b'), answer(404))

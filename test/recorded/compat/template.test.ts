@@ -36,7 +36,7 @@ const cases: { name: string; value: unknown; want: unknown }[] = [
 for (const { name, value, want } of cases)
   void test(name, () => assert.deepEqual(fill(value, variables), want))
 
-void test('query values are escaped, and null results in a key without a value', () => {
+void test('query values in a request template are escaped, and null results in a key without a value', () => {
   const step = {
     path: '/x/$ns',
     query: { a: 'b c&', watch: null, g: '${made.metadata.generation}' },

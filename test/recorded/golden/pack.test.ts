@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Json } from '../compat/json.ts'
 import { pack, unpack } from './pack.ts'
 
-test('unpacking restores the packed values with the order of their fields', () => {
+test('unpacking a packed text restores all values with the order of their fields', () => {
   const common = { type: 'object', properties: { b: { type: 'string' }, a: { type: 'string' } } }
   const values = {
     one: { z: common, list: [common, common] },
@@ -15,7 +15,7 @@ test('unpacking restores the packed values with the order of their fields', () =
   assert.equal(JSON.stringify(Object.fromEntries(unpack(packed))), JSON.stringify(values))
 })
 
-test('unpacking restores a field that has the same name as a reference', () => {
+test('unpacking restores a field whose name is also used for references in the packed text', () => {
   const values = {
     one: { $: 0, $$: 'a text that is long enough for a part' },
     two: { again: { $: 0, $$: 'a text that is long enough for a part' } },
