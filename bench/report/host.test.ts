@@ -7,7 +7,7 @@ test('parseTicks sums the ticks of all processors in the first line of /proc/sta
   assert.deepEqual(parseTicks(stat), { all: 1000, busy: 150, stolen: 42 })
 })
 
-test('disturbanceOf subtracts the CPU time of our own processes from that of all processes', () => {
+test("disturbanceOf subtracts the CPU time of the benchmark's own processes from that of all processes", () => {
   const before = { all: 1000, busy: 100, stolen: 0 }
   const after = { all: 1200, busy: 250, stolen: 4 }
   assert.deepEqual(disturbanceOf(before, after, 1.3), { stolen: 0.02, others: 0.1 })
@@ -16,7 +16,7 @@ test('disturbanceOf subtracts the CPU time of our own processes from that of all
   assert.deepEqual(disturbanceOf(before, after, 1.6), { stolen: 0.02, others: 0 })
 })
 
-test('on a system without /proc/stat, no disturbance is reported', () => {
+test('on a system without /proc/stat, disturbances are not reported', () => {
   const none = parseTicks('')
   assert.deepEqual(disturbanceOf(none, none, 1), { stolen: 0, others: 0 })
 })

@@ -51,7 +51,7 @@ test('AlwaysPullImages changes an update only if it adds a new image, and never 
 const refusal = (at: number): string =>
   `pods "p" is forbidden: spec.containers[${at}].imagePullPolicy: Unsupported value: "Never": supported values: "Always"`
 
-test('a pull policy that a webhook changed after the plugin ran is rejected, and the Status has no reason', async () => {
+test('a pull policy that a webhook changed after AlwaysPullImages ran is rejected, and the Status has no reason', async () => {
   const object = pod({
     containers: [container('c', never), container('d', always), container('e', never)],
   })

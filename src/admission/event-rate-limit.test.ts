@@ -78,7 +78,7 @@ test('the error for a rejected Event names every limit that is exceeded', async 
   assert.equal(await world.outcome(event()), `429 Too many requests: ${reached}`)
 })
 
-test('when there are too many buckets, the least recently used one is dropped', async () => {
+test('when there are too many token buckets, the least recently used bucket is dropped', async () => {
   const world = new EventRateLimitFixture({ type: 'Namespace', bucketsMax: 2 })
   const long = 'a'.repeat(100_000)
   for (const namespace of [long, 'b', long, 'c']) await world.outcome(event({}, { namespace }))

@@ -101,7 +101,7 @@ test('the requests and limits of containers that run at the same time are summed
   assert.equal(await tryPod({ containers, initContainers: [sidecar] }), refusal('1100m'))
 })
 
-test('pods are checked when they are created or resized, and claims are checked on every write', async () => {
+test('pods are checked when they are created or resized, and PersistentVolumeClaims are checked on every write', async () => {
   const plugin = withLimits(
     { type: 'Container', max: { cpu: '1' } },
     { type: 'PersistentVolumeClaim', max: { storage: '1Gi' } },

@@ -9,7 +9,7 @@ const object = anObject('ConfigMap', 'c')
 const write = attributes({ plural: 'configmaps', object })
 const ofNamespace = attributes({ plural: 'namespaces', object: anObject('Namespace', 'n') })
 
-test('NamespaceExists requires that the namespace exists for writes and deletes, but not for connects', async () => {
+test('NamespaceExists requires that the namespace exists for writes and deletes, but not for CONNECT requests', async () => {
   const objects = new MemoryObjects()
   const exists = createNamespaceExists(objects)
   const missing = '404 namespaces "n" not found'

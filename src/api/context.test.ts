@@ -87,7 +87,7 @@ test('a watch uses the signal of its client and has no deadline', () => {
   assert.equal(context.signal, client.signal)
 })
 
-test('a repeated warning is stored once, and annotations keep their first value', () => {
+test('a request context stores a repeated warning once, and keeps the first value of each audit annotation', () => {
   const { context } = contextFor(1)
   assert.deepEqual([context.warnings, context.annotations.size], [[], 0])
   for (const text of ['one', 'two', 'one']) context.warn(text)

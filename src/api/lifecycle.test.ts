@@ -29,7 +29,7 @@ test('a kind causes no deprecation warning in a release in which it is not depre
   assert.equal(deprecationOf(33, 'example.com/v1', 'Thing'), undefined)
 })
 
-test('the lifecycle of a kind in a release is the one that the source code of that Kubernetes release states', () => {
+test('the lifecycle of a kind in a release agrees with the source code of that Kubernetes release', () => {
   const kind = 'ClusterTrustBundle'
   const at = (release: number): unknown => kindsOf(release, 'certificates.k8s.io/v1beta1').get(kind)
   assert.deepEqual(

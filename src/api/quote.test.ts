@@ -17,7 +17,7 @@ for (const [text, quoted] of cases) {
   test(`${JSON.stringify(text)} is quoted as in Go`, () => assert.equal(quote(text), quoted))
 }
 
-test('quote cuts a long string, unless the whole string is requested', () => {
+test('quote truncates a long string, unless its caller requests the whole string', () => {
   const text = '"'.repeat(QUOTED_CHARACTERS_MAX + 2)
   const longest = '\\"'.repeat(QUOTED_CHARACTERS_MAX)
   assert.equal(quote(text), `"${longest}"... (2 more characters)`)

@@ -130,7 +130,7 @@ test('the --oidc-* flags configure an issuer, like an issuer in a file', () => {
   ])
 })
 
-test('--oidc-username-prefix sets the prefix, the value - disables it, and by default email addresses have no prefix', () => {
+test('--oidc-username-prefix sets the prefix of user names, and the value - disables it; by default, email addresses have none', () => {
   const oidc = { 'oidc-issuer-url': 'https://a.example.org', 'oidc-client-id': 'cluster' }
   const prefixOf = (given: RawFlags): string | undefined => {
     const [one] = readAccess({ ...oidc, ...given }).authentication.jwt
@@ -288,7 +288,7 @@ test('a reload of AuthorizationConfiguration can remove webhook authorizers, but
   })
 })
 
-test('a reloaded AuthorizationConfiguration file cannot add authorizers that have state', async () => {
+test('a reloaded AuthorizationConfiguration file cannot add the authorizers Node, RBAC or ABAC', async () => {
   for (const [type, added] of Object.entries({ Node: node, RBAC: rbac, ABAC: abac })) {
     assert.deepEqual(await reloadAuthorization(`${all}`, `${all}, ${added}`), {
       fault: `authorizer type ${type} is not allowed if it was not enabled at initial server startup`,
@@ -347,7 +347,7 @@ current-context: x
   assert.deepEqual(read.credentials, { kind: 'none' })
 })
 
-test('the audit flags configure the audit policy and both audit backends', () => {
+test('the audit flags configure the audit policy, the log backend and the webhook backend', () => {
   const policy = write(
     'policy',
     `apiVersion: audit.k8s.io/v1

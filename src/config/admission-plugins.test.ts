@@ -65,7 +65,7 @@ test('each release has the plugins of its kube-apiserver', () => {
   assert.ok(!pluginOrderOf(37).includes('JobValidation'))
 })
 
-test('a plugin of a later release is unknown', () => {
+test('the name of an admission plugin that a later release added is unknown', () => {
   const flags = { enabled: ['PodGroupProtection'], disabled: undefined, exactly: undefined }
   assert.deepEqual(parseAdmissionPlugins(flags, 35).faults, [
     'enable-admission-plugins plugin "PodGroupProtection" is unknown',

@@ -64,7 +64,7 @@ test('enabling the gate of a feature that Keelson does not have is refused', () 
   }
 })
 
-test('AllBeta disables all beta gates except those that the flag names, regardless of their order', () => {
+test('AllBeta disables all beta gates except those that the flag names, regardless of the order in the flag', () => {
   for (const entries of [
     ['AllBeta=false', 'APIServerTracing=true'],
     ['APIServerTracing=true', 'AllBeta=false'],

@@ -17,7 +17,7 @@ function read(...given: readonly (readonly [string, string])[]) {
   return { ...choice, faults: values.faults, warnings }
 }
 
-test('--allow-metric-labels accepts a single pair without quotes, and several pairs with quotes', () => {
+test('--allow-metric-labels accepts the values of one label without quotes, and of several labels with quotes', () => {
   assert.deepEqual(
     read(['allow-metric-labels', 'm,l=a,b']).allowedLabels,
     new Map([['m,l', new Set(['a', 'b'])]]),
@@ -31,7 +31,7 @@ test('--allow-metric-labels accepts a single pair without quotes, and several pa
   )
 })
 
-test('--allow-metric-labels-manifest names a file with the same pairs as --allow-metric-labels, which takes precedence, and an invalid file is ignored', () => {
+test('--allow-metric-labels takes precedence over the file of --allow-metric-labels-manifest, and an invalid file is ignored', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-metrics-'))
   try {
     const path = join(folder, 'labels.yaml')

@@ -46,7 +46,7 @@ const pod = (
   spec: { volumes: [volume], ...spec },
 })
 
-test('a claim is in use if a scheduled pod names or owns it', () => {
+test('a PersistentVolumeClaim is in use if a scheduled pod names it or is its owner', () => {
   const named = { name: 'v', persistentVolumeClaim: { claimName: 'c' } }
   assert.ok(usesClaim(pod(named), claim()))
   assert.ok(!usesClaim(pod(named, {}), claim()))

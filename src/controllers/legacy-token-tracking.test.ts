@@ -36,11 +36,11 @@ const map = (since?: string): ApiResponse =>
     ...(since === undefined ? {} : { data: { since } }),
   })
 
-test('a valid start date of the tracking is not changed', async () => {
+test('a valid start date for the tracking of legacy tokens is not changed', async () => {
   assert.deepEqual(await written(map('2020-02-29'), HALF_HOUR_MS), [])
 })
 
-test('an invalid start date of the tracking is replaced by the current date', async () => {
+test('an invalid start date for the tracking of legacy tokens is replaced by the current date', async () => {
   for (const since of ['2021-02-29', '2021-2-1', 'x', '2021-02-01T00:00:00Z', undefined]) {
     const patch = 'PATCH {"metadata":{"resourceVersion":"7"},"data":{"since":"2026-01-31"}}'
     assert.deepEqual(await written(map(since), 0), [patch])
@@ -49,7 +49,7 @@ test('an invalid start date of the tracking is replaced by the current date', as
   await assert.rejects(written(map(''), 0, 500))
 })
 
-test('a deleted ConfigMap is recreated after half an hour', async () => {
+test('a deleted ConfigMap with the start date of the tracking is recreated after half an hour', async () => {
   assert.deepEqual(await written(answer(404), HALF_HOUR_MS - 1), [])
   const [created = ''] = await written(answer(404), HALF_HOUR_MS)
   assert.match(created, /^POST .*"data":\{"since":"2026-01-31"\}/)

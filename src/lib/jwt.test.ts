@@ -25,7 +25,7 @@ const privatePem = (key: KeyObject): string =>
   key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 for (const [algorithm, { publicKey, privateKey }] of pairs) {
-  test(`${algorithm}: only the public part of the signing key verifies a token`, () => {
+  test(`${algorithm}: a token is verified only with the public key that belongs to its signing key`, () => {
     const signing = readSigningKey(privatePem(privateKey))
     assert.equal(signing?.algorithm, algorithm)
     const token = signJwt({ sub: 'a' }, signing)
@@ -80,7 +80,7 @@ for (const [header, wanted] of headers) {
   })
 }
 
-test('only strict base64url is accepted, without padding, whitespace or other characters', () => {
+test('a token is accepted only in strict base64url, without padding, whitespace or other characters', () => {
   const token = signedWith({ alg: 'ES256' })
   assert.ok(isVerified(token))
   for (const bad of [
@@ -113,7 +113,7 @@ test('a text that is not a JWT is rejected', () => {
   }
 })
 
-test('no key verifies a token without a signature', () => {
+test('a token without a signature is not verified with any key', () => {
   for (const { alg } of [{ alg: 'none' }, { alg: 'ES256' }]) {
     const token = `${Buffer.from(JSON.stringify({ alg })).toString('base64url')}.e30.`
     assert.equal(parseJwt(token, parse)?.algorithm, alg)

@@ -125,7 +125,7 @@ test('object names are validated by the naming rule of their kind', () => {
 const fields = (faults: readonly { readonly path: string }[]): string[] =>
   faults.map(({ path }) => path)
 
-test('a create applies the generic rules only if the rules of the kind find no error, whereas an update always applies both', () => {
+test('a create applies the generic rules only if the rules of the kind find no error, but an update always applies both', () => {
   const bad = object('ConfigMap', {
     metadata: { name: 'X', namespace: 'n', labels: { 'a b': 'c' } },
   })
@@ -135,7 +135,7 @@ test('a create applies the generic rules only if the rules of the kind find no e
   assert.equal(fields(labels).filter((path) => path === 'metadata.labels').length, 4)
 })
 
-test('Events of both API groups have the same stored form', () => {
+test('an Event of either API group is stored in the same form', () => {
   const events = resource('events.k8s.io', 'v1', 'events')
   const event = object('Event', {
     apiVersion: 'events.k8s.io/v1',

@@ -169,7 +169,7 @@ test('declarative and handwritten validation find the same errors in the tagged 
   }
 })
 
-test('a mismatch is reported once if the object is validated in several time slices', () => {
+test('a mismatch of declarative validation is reported once, even if the object is validated in several time slices', () => {
   const items = Array.from({ length: 100 }, (_, at) => at)
   const faults = (): FieldFault[] =>
     mapEach('items of test', items, () => negative('spec.a')).slice(0, 1)

@@ -99,7 +99,7 @@ const lease = (spec: Fields): KubeObject => ({
   spec,
 })
 
-test('each gated field of a Lease is kept only if that field is stored', () => {
+test('each field of a Lease with a disabled feature gate is kept only if this field is stored', () => {
   const leases = resource('leases', 'coordination.k8s.io')
   const both = lease({ strategy: 'OldestEmulationVersion', preferredHolder: 'h' })
   const kept = leases.rules.prepareUpdate(both, lease({ strategy: 'x' }), writer)
@@ -175,7 +175,7 @@ test('gated fields in volumeClaimTemplates are kept, and dropping the only field
   assert.deepEqual(kept['status'], { detachError: {} })
 })
 
-test('an update may keep values that are valid only with a gate that is now off', () => {
+test('an update may keep stored values that are valid only with a gate that is now off', () => {
   const off = {
     ...defaultGates,
     isOn: (name: string) => !name.startsWith('Relaxed') && defaultGates.isOn(name),
@@ -205,7 +205,7 @@ test('an update may keep values that are valid only with a gate that is now off'
   assert.equal(podsWithout.rules.validate(odd).length, 2)
 })
 
-test('an autoscaler stored with zero minReplicas can be updated', () => {
+test('an autoscaler that is stored with minReplicas 0 can be updated', () => {
   const scalers = resource('horizontalpodautoscalers', 'autoscaling', 'v2')
   const metric = {
     type: 'Object',
@@ -264,7 +264,7 @@ const withoutGates = (...names: string[]): GatedFields =>
     isOn: (name) => !names.includes(name) && defaultGates.isOn(name),
   })
 
-test('gated fields of the status are kept only if the spec uses the gate, even if these fields are already stored', () => {
+test('status fields of a disabled gate are kept only if the spec uses the gate, even if these fields are already stored', () => {
   const status = {
     containerStatuses: [
       { name: 'c', resources: { limits: { cpu: '1' } }, user: { linux: { uid: 1, gid: 1 } } },

@@ -99,7 +99,7 @@ test('a value of the wrong type is reported even if decoding is interrupted insi
   assert.match(String(refused), /cannot unmarshal string .* of type bool/)
 })
 
-test('an unknown field counts once, however often decoding is interrupted', () => {
+test('an unknown field is reported once, however often decoding is interrupted', () => {
   const lists = `"metadata":{"finalizers":[${texts(40).join()}]}`
   const bytes = Buffer.from(`{"${long}":1,${lists},"last":1}`)
   const { warnings } = decodeBody({ bytes }, configMaps, 'Warn')
@@ -120,7 +120,7 @@ test('unknown fields whose paths are printed alike are reported in the same way 
   sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
 })
 
-test('the size of a default counts once, however often setting it is interrupted', () => {
+test('the size of a default value counts once toward the size limit, however often setting the default is interrupted', () => {
   const schema = readStructural({
     type: 'object',
     properties: {
@@ -142,7 +142,7 @@ const limits = (entriesMax: number): ReadLimits => ({
   holdFields: () => Infinity,
 })
 
-test('an entry of a protobuf map counts once, however often the decoding of its value is interrupted', () => {
+test('an entry of a protobuf map counts once toward the limit, however often the decoding of its value is interrupted', () => {
   const { struct } = crds.shape
   const properties = Object.fromEntries(
     texts(20).map((name) => [name, { required: ['a', 'b', 'c'] }]),
@@ -221,7 +221,7 @@ const longWorks: { readonly [about: string]: () => () => unknown } = {
 }
 
 for (const [about, prepare] of Object.entries(longWorks)) {
-  test(`long work (${about}) does not block the event loop`, async () => {
+  test(`long work on an object (${about}) does not block the event loop`, async () => {
     const work = prepare()
     const ms = await bestLongestTurnMs(async () => {
       await inParts(work, new Slices(undefined, { isExpensive: true }))

@@ -50,7 +50,7 @@ test('adding and removing resources creates a new sorted list for their group', 
   assert.equal(registry.all().length, count)
 })
 
-test('a CRD in a built-in group neither adds nor removes resources', () => {
+test('a CRD in a built-in API group neither adds nor removes resources', () => {
   const registry = new Registry(builtInResources())
   const group = 'networking.k8s.io'
   const builtIn = registry.inGroup(group)

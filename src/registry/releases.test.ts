@@ -26,14 +26,14 @@ test('every resource of every release has a type, and can be converted to its st
   }
 })
 
-test('a type has the fields of its release', () => {
+test('a type has only the fields that it has in its Kubernetes release', () => {
   assert.equal(hasField(33, 'hostnameOverride'), false)
   assert.equal(hasField(34, 'hostnameOverride'), true)
   assert.equal(hasField(35, 'workloadRef'), true)
   assert.equal(hasField(36, 'workloadRef'), false)
 })
 
-test('the storage version of a resource depends on the release', () => {
+test('the storage version of a resource depends on the Kubernetes release', () => {
   const name = 'resource.k8s.io/v1beta1 resourceclaims'
   assert.equal(storedVersion(33, name), undefined)
   assert.equal(storedVersion(34, name), 'resource.k8s.io/v1beta2')

@@ -23,7 +23,7 @@ const namespace = (annotations: number): Buffer =>
     }),
   )
 
-test('a small namespace or definition is read without delay, and only once for several creates', () => {
+test('a small Namespace or CustomResourceDefinition is read without delay, and only once for several creates', () => {
   let reads = 0
   const states = new ParentStates(() => (reads++ === 0 ? 'none' : 'all'))
   const item = storedItem(namespace(1), shape)
@@ -32,7 +32,7 @@ test('a small namespace or definition is read without delay, and only once for s
   assert.equal(reads, 1)
 })
 
-test('a large namespace or definition is read in parts, and only once for many creates', async () => {
+test('a large Namespace or CustomResourceDefinition is read in parts, and only once for many creates', async () => {
   let reads = 0
   const states = new ParentStates(() => (reads++ >= 0 ? 'none' : 'all'))
   const item = storedItem(namespace(100_000), shape)

@@ -32,7 +32,7 @@ test('the error for a message above the size limit of this client is mapped to t
   assert.equal(mapped.code, 'too-large')
 })
 
-test('only a write can have an unknown outcome', () => {
+test('an error has an unknown outcome only if it is the error of a write', () => {
   const lost = new GrpcError('Unavailable', 'connection closed', { ambiguous: true })
   const ambiguous = (isWrite: boolean) => {
     const error = toStorageError(lost, { isWrite })

@@ -53,7 +53,7 @@ test('if a CA is configured for only one use, users or front proxies, every cert
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
 })
 
-test('a certificate verified against an older bundle is accepted if the current bundle contains its issuer', () => {
+test('a client certificate that was verified against an older CA bundle is accepted if the current bundle contains its issuer', () => {
   const authorities = new ClientAuthorities(
     { client: one.certificatePem, requestHeader: null },
     () => nowMs,
@@ -76,7 +76,7 @@ test('the same certificate authority can issue certificates for users and for fr
   assert.equal(authorities.faultOf(peer(one), 'requestHeader'), undefined)
 })
 
-test('new bundles take effect immediately, and an invalid bundle has no effect', () => {
+test('a new bundle of client CAs takes effect immediately, and an invalid bundle has no effect', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
   const authorities = new ClientAuthorities(pems, () => nowMs)
   const ofOne = peer(one)
@@ -87,7 +87,7 @@ test('new bundles take effect immediately, and an invalid bundle has no effect',
   assert.ok(authorities.faultOf(ofOne, 'client') !== undefined)
 })
 
-test('a certificate issued by an expired authority is rejected', () => {
+test('a client certificate issued by an expired CA is rejected', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
   const later = nowMs + 100 * 365 * 86_400_000
   assert.ok(new ClientAuthorities(pems, () => later).faultOf(peer(one), 'client') !== undefined)

@@ -77,7 +77,7 @@ test('system:anonymous does not become a member of system:authenticated', () => 
   })
 })
 
-test('header values are decoded as UTF-8', () => {
+test('the values of identity headers are decoded as UTF-8', () => {
   const latin1 = Buffer.from('jörg').toString('latin1')
   assert.deepEqual(seen({ 'x-remote-user': latin1 }), {
     name: 'jörg',
@@ -93,7 +93,7 @@ test('bytes that are whitespace only in Latin-1 are not trimmed from names', () 
   }
 })
 
-test('headers are trusted only if the client certificate identifies a front proxy', () => {
+test('identity headers are trusted only if the client certificate identifies a front proxy', () => {
   const headers = { 'x-remote-user': 'jane' }
   assert.match(
     String(seen(headers, {}, peer('proxy', false))),

@@ -67,7 +67,7 @@ test('a token is cached separately for each list of requested audiences', async 
   assert.deepEqual(questions, ['good', 'good a', 'good b', 'good a b', 'good ab', 'gooda'])
 })
 
-test('concurrent requests share one lookup, and a failed lookup is not cached', async () => {
+test('concurrent requests with the same token share one lookup, and a failed lookup is not cached', async () => {
   const { authenticate, questions } = asked({ isLater: true })
   const clock = { monotonicMs: () => 0 }
   const cached = createTokenCache(authenticate, { successMs: 1000, failureMs: 0, clock, metrics })

@@ -99,7 +99,7 @@ const review = (status: object): object => ({
   status,
 })
 
-test('the spec of a v1 review does not contain empty fields', async () => {
+test('the spec of a v1 SubjectAccessReview does not contain empty fields', async () => {
   const { authorizer, sent } = start(() => review({ allowed: true }))
   await authorizer.authorize(alice, getPod)
   await authorizer.authorize(nobody, { kind: 'path', verb: 'get', path: '/version' })
@@ -133,7 +133,7 @@ test('the spec of a v1 review does not contain empty fields', async () => {
   ])
 })
 
-test('a v1beta1 review has the groups in the field `group`', async () => {
+test('a v1beta1 SubjectAccessReview has the groups in the field `group`', async () => {
   const answer = {
     apiVersion: 'authorization.k8s.io/v1beta1',
     kind: 'SubjectAccessReview',
@@ -154,7 +154,7 @@ const listPods: AccessAttributes = {
   }),
 }
 
-test('a review contains the selectors as requirements if AuthorizeWithSelectors is enabled', async () => {
+test('a SubjectAccessReview contains the selectors as requirements if AuthorizeWithSelectors is enabled', async () => {
   const { authorizer, sent } = start(() => review({ allowed: true }))
   await authorizer.authorize(alice, listPods)
   const { resourceAttributes } = JSON.parse(JSON.stringify(sent[0])).spec
@@ -236,7 +236,7 @@ for (const answer of [
   })
 }
 
-test('a response without kind and apiVersion is read as the requested review', async () => {
+test('a response without kind and apiVersion is read as a review of the requested version', async () => {
   const { authorizer } = start(() => ({ status: { allowed: true } }))
   assert.equal((await authorizer.authorize(alice, getPod)).verdict, 'allow')
 })
@@ -277,7 +277,7 @@ test('a response is cached for its TTL, and decisions from the cache are synchro
   assert.equal(sent.length, 3)
 })
 
-test('a response is cached only for an identical review', async () => {
+test('a response is cached only for requests with an identical SubjectAccessReview', async () => {
   const { authorizer, sent } = start(() => review({ allowed: true }))
   const questions: [typeof alice | typeof nobody, AccessAttributes][] = [
     [alice, getPod],

@@ -193,7 +193,7 @@ for (const [name, rule, covered, others] of cases) {
   })
 }
 
-test('a request must be covered by a single rule', () => {
+test('a request is allowed only if a single rule covers the whole request', () => {
   assert.ok(!verdictOf([may('get', 'pods'), may('list', 'services')], asks('list', 'pods')))
 })
 

@@ -224,7 +224,7 @@ test('the escalation check covers every update, except changes of only owner ref
   )
 })
 
-test('the verb escalate is authorized for the name in the path, and the verb bind for the role of the binding', async () => {
+test('the verb escalate must be allowed for the role in the path, and the verb bind for the role of the binding', async () => {
   const escalate = may('escalate', 'roles', { apiGroups: [group], resourceNames: ['r'] })
   const bind = may('bind', 'roles', { apiGroups: [group], resourceNames: ['pods'] })
   const object = roleOf([may('get', 'pods')])

@@ -82,7 +82,7 @@ test('a default binding that refers to another role is recreated without its pre
   assert.deepEqual(await reconcile(current, binding), { operation: 'recreate', object: binding })
 })
 
-test('missing selectors are added to a default role, and removed if the role has no aggregation rule by default', async () => {
+test('missing aggregation selectors are added to a default role, and are removed if the role has none by default', async () => {
   const wanted = { ...role, aggregationRule: selects('1', '2'), rules: null }
   const reconciled = await reconcile({ ...role, aggregationRule: selects('2', '3') }, wanted)
   assert.ok(reconciled.operation === 'update')

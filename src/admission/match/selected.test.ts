@@ -154,7 +154,7 @@ test('rules with resourceNames match only the objects that they list, even after
   }
 })
 
-test('a namespace is checked again if it has other labels after a restore, even with the same resourceVersion', () => {
+test('the labels of a namespace are checked again if a restore of the database changed them but not the resourceVersion', () => {
   const criteria = readPolicyCriteria({ namespaceSelector: { matchLabels: { guarded: 'x' } } })
   const guarding = new MatchIndex<Entry>(registry)
   guarding.entries = [{ at: 0, criteria }]

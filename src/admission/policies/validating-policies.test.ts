@@ -123,7 +123,7 @@ test('a binding can cause warnings and audit annotations instead of a denial', a
   ])
 })
 
-test('a request uses the current parameters, and is denied if they are missing', async () => {
+test('a policy uses the current parameters, and denies requests if its parameters are missing', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const paramRef = { name: 'q', parameterNotFoundAction: 'Deny' }
   const validations = [

@@ -58,7 +58,7 @@ const container = (resources: Fields, name = 'c') => ({ name, resources })
 const podWith = (containers: Fields[], spec: Fields = {}) =>
   attributes({ plural: 'pods', object: pod({ containers, ...spec }) })
 
-test('each ConfigMap counts toward both of its quota names, configmaps and count/configmaps', async () => {
+test('each ConfigMap counts toward the quotas for configmaps and for count/configmaps', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { configmaps: '1', 'count/configmaps': '5', secrets: '1' }),
   )

@@ -7,7 +7,7 @@ const shown = (patch: string): string =>
 const around = (patch: string): string =>
   `{"configuration":"x","webhook":"h.example.com","patch":${patch},"patchType":"JSONPatch"}`
 
-test('the operations of a patch are written without whitespace, and their members are sorted by name', () => {
+test('in a patch annotation, operations are written without whitespace, and their members are sorted by name', () => {
   const spaced =
     '\n[ { "value" : { "z": 1.50,  "a": "b c" }, "path": "/data", "op": "add" }, {"op":"remove", "path":"/x"} ] '
   const expected =
@@ -15,7 +15,7 @@ test('the operations of a patch are written without whitespace, and their member
   assert.equal(shown(spaced), around(expected))
 })
 
-test('if several members of an operation have the same name, the last one is used, and unknown members are kept', () => {
+test('if a member of a patch operation is repeated, the last one is used, and unknown members are kept', () => {
   const expected = '[{"note":[],"op":"add","path":"/a","value":2}]'
   assert.equal(shown('[{"op":"add","path":"/a","value":1,"value":2,"note":[]}]'), around(expected))
 })

@@ -34,7 +34,7 @@ test('the names of resources in an EncryptionConfiguration are normalized when t
   )
 })
 
-test('an error message does not reveal the contents of a file with keys', () => {
+test('the error message for an invalid EncryptionConfiguration does not reveal keys', () => {
   for (const text of [
     JSON.stringify({ resources }),
     `kind: EncryptionConfiguration\nresources: ${JSON.stringify(resources)}\n`,

@@ -29,7 +29,7 @@ const judges: { readonly [name: string]: (flags: RawFlags) => Verdict } = {
 
 for (const [name, cases] of Object.entries(caseSets)) {
   const judgeAs = judges[name] ?? judge
-  test(`verdicts and messages for configuration files are those of kube-apiserver: ${name}`, () => {
+  test(`a configuration file is accepted or rejected with the same message as in kube-apiserver: ${name}`, () => {
     const path = join(
       import.meta.dirname,
       '../../../test/recorded/config-files/recorded',

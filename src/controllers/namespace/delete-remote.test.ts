@@ -37,7 +37,7 @@ const answering =
   (status: number, text: string): Handler =>
   async () => ({ status, headers: {}, body: Buffer.from(text) })
 
-test('objects are deleted as a collection, or one by one', async () => {
+test('the objects of a remote resource are deleted as a collection, or one by one', async () => {
   const both = remote(['a', 'b'])
   assert.deepEqual(await deleteRemote(resource, 'n', { ...both, isEnding, signal }), {
     count: 0,
@@ -57,7 +57,7 @@ test('objects are deleted as a collection, or one by one', async () => {
   assert.deepEqual(none.asked, [`GET ${path}`])
 })
 
-test('remaining objects are counted, with their finalizers or an error', async () => {
+test('the remaining objects of a remote resource are counted, with their finalizers or an error', async () => {
   const held = await deleteRemote(resource, 'n', {
     ...remote(['a', 'b'], ['hold']),
     isEnding,
@@ -71,7 +71,7 @@ test('remaining objects are counted, with their finalizers or an error', async (
   )
 })
 
-test('a resource that no longer exists has no objects', async () => {
+test('a remote resource that no longer exists counts as a resource without objects', async () => {
   const gone = answering(404, '404 page not found\n')
   assert.deepEqual(await deleteRemote(resource, 'n', { handle: gone, isEnding, signal }), {
     count: 0,

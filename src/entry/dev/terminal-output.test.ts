@@ -101,7 +101,7 @@ test('the list of selected controllers is wrapped at the width of the terminal',
   )
 })
 
-test('colors change only the escape sequences of the text', () => {
+test('output with colors differs from output without colors only by escape sequences', () => {
   const colored = describe({}, { columns: 80, hasColors: true })
   assert.ok(colored.includes('\u001b[36mhttps://127.0.0.1:6443\u001b[39m'))
   assert.equal(stripVTControlCharacters(colored), describe())

@@ -78,7 +78,7 @@ test('keelson doctor checks the files, the image and the user of a pod', () => {
   assert.match(checks(0, 33, '/etc/tokens.csv'), /^--token-auth-file problem .*no hostPath volume/)
 })
 
-test('keelson doctor names the release of a pod that --kubernetes can choose', () => {
+test('keelson doctor suggests setting --kubernetes to the release of the pod image if Keelson supports this release', () => {
   const pod = { image: 'kube-apiserver:v1.34.1', userId: 0, mounts: new Map<string, string>() }
   const image = (args: readonly string[], releases?: readonly number[]) =>
     checkCommand({ args: [...common, ...args], pod }, releases).find(({ name }) => name === 'image')

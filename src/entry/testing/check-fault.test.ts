@@ -7,7 +7,7 @@ function check(match: unknown, effect: unknown): void {
   checkEffect(effect, match)
 }
 
-suite('invalid faults are rejected', () => {
+suite('definitions of injected faults with invalid fields are rejected', () => {
   const all: readonly (readonly [unknown, unknown, RegExp])[] = [
     [null, { status: 500 }, /^match is not an object$/],
     [[], { status: 500 }, /^match is not an object$/],
@@ -67,7 +67,7 @@ suite('invalid faults are rejected', () => {
   }
 })
 
-test('valid faults are accepted', () => {
+test('valid definitions of injected faults are accepted', () => {
   check({}, { status: 503, message: 'later', reason: 'ServiceUnavailable', retryAfterSeconds: 1 })
   check({ verb: ['get', 'update'], name: undefined, after: 0, times: 1 }, { conflict: true })
   check({ verb: 'watch' }, { closeWatch: { afterEvents: 3 } })

@@ -26,7 +26,7 @@ test('one client gets at most a quarter of the budget, for small and large reque
   assert.ok(budget.take(400, large('b')))
 })
 
-test('a part of the budget is reserved for small requests, and another part for exempt clients', () => {
+test('a part of the byte budget is reserved for small requests, and another part for exempt clients', () => {
   const budget = new ByteBudget(1600)
   for (const name of ['a', 'b', 'c']) budget.take(400, large(name))
   assert.ok(budget.take(200, large('d')))
@@ -55,7 +55,7 @@ test('released bytes no longer count toward the share of their client', () => {
   assert.ok(budget.take(25, large('a')))
 })
 
-test('a running request can grow if its client has no other request', () => {
+test('a running request can reserve more bytes if its client has no other request', () => {
   const budget = new ByteBudget(1600)
   assert.ok(budget.take(300, large('a')))
   assert.ok(budget.take(500, { ...large('a'), ownBytes: 300 }))

@@ -10,7 +10,7 @@ const pack = (list: readonly string[]): PackedTexts => {
   return packed
 }
 
-test('packed strings keep their order and duplicates, and can be found', () => {
+test('packed strings keep their order and duplicates, and each of them can be looked up', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 30 }),

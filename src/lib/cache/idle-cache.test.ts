@@ -16,7 +16,9 @@ test('entries that are read stay in the cache, and other entries expire', ({ moc
   assert.equal(cache.get('two'), undefined)
 })
 
-test('a value that was not read for a while is created again on the next read', ({ mock }) => {
+test('a cached value that was not read for a while is created again on the next read', ({
+  mock,
+}) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   let count = 0
   const lazy = new LazyValue(() => ({ at: ++count }), 100)

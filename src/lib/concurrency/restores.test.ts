@@ -65,7 +65,7 @@ test('a restore waits until all listeners have caught up, even those that are ad
   assert.deepEqual(calls, ['write', 'kinds', 'slow', 'new', 'slow'])
 })
 
-test('a restore fails if a listener cannot catch up, and work then continues', async () => {
+test('a restore of the database fails if a listener cannot catch up, and work then continues', async () => {
   const restores = new Restores()
   const following = restores.follow({ latest: () => Promise.reject(new Error('never')) })
   await assert.rejects(restores.restore(nothing), { message: 'never' })
@@ -74,7 +74,7 @@ test('a restore fails if a listener cannot catch up, and work then continues', a
   await restores.restore(nothing)
 })
 
-test('restores run one after another, and work waits for them', async () => {
+test('restores of the database run one after another, and work waits for them', async () => {
   const restores = new Restores()
   const order: string[] = []
   restores.follow({

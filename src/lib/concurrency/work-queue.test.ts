@@ -113,7 +113,7 @@ test('a key whose processing overlaps a restore of the database is processed aga
   assert.deepEqual(runs.toSorted(), ['ends', 'ends', 'fails', 'fails'])
 })
 
-test('a key that is added while it is being processed is processed again after the keys that wait', async () => {
+test('a key that is added while it is being processed is processed again after all waiting keys', async () => {
   const begun: string[] = []
   await using queue = new WorkQueue({
     name: 'the work',

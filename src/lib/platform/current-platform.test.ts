@@ -45,7 +45,7 @@ const socketTable = (...rows: readonly string[]): string =>
     ...rows,
   ].join('\n')
 
-test('on Linux, processes, limits and listeners are read from /proc', () => {
+test('on Linux, information about processes, limits and listeners is read from /proc', () => {
   const linux = createPlatform(
     'linux',
     simulate({
@@ -88,7 +88,7 @@ test('on Linux, processes, limits and listeners are read from /proc', () => {
   assert.equal(linux.listenerOn(6444), undefined)
 })
 
-test('on Linux without /proc, values are unknown', () => {
+test('on Linux without /proc, information about processes, limits and listeners is unknown', () => {
   const linux = createPlatform('linux', simulate())
   assert.equal(linux.openFilesMax(), Infinity)
   assert.throws(() => linux.usage?.())
@@ -117,7 +117,7 @@ test('on macOS, ps, lsof and the shell report processes, listeners and limits', 
   assert.deepEqual(macos.listenerOn(6443), { pid: 7, name: 'etcd' })
 })
 
-test('on macOS without ps, lsof and a shell, values are unknown', () => {
+test('on macOS without ps, lsof and a shell, information about processes, listeners and limits is unknown', () => {
   const macos = createPlatform(
     'darwin',
     simulate({ output: { '/bin/sh -c ulimit -n': 'unlimited\n' } }),

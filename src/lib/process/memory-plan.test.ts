@@ -13,7 +13,7 @@ const given = {
   filesMax: 1_048_576,
 }
 
-test('without a memory limit, requests get a gigabyte and the cache is unlimited', () => {
+test('without a memory limit, requests get one gigabyte of memory, and the cache is unlimited', () => {
   assert.deepEqual(planMemory(given), {
     requestBytes: GIB,
     neededBytesMax: (2 / 5) * 4 * GIB,
@@ -42,12 +42,12 @@ test('the memory budgets for requests and the cache leave at least 150 MiB for t
   }
 })
 
-test('configured memory limits take precedence over computed ones', () => {
+test('configured limits for the memory of requests and the cache take precedence over computed limits', () => {
   const plan = planMemory({ ...given, requestBytesMax: 20 * MIB, cacheBytesMax: 30 * MIB })
   assert.deepEqual([plan.requestBytes, plan.cacheBytes], [20 * MIB, 30 * MIB])
 })
 
-test('the sizes of the parts of a cache add up to its total size', () => {
+test('the sizes of the parts of a cache add up to the size of the whole cache', () => {
   const usual = {
     pastBytes: 24 * MIB,
     historiesBytes: 64 * MIB,
@@ -64,7 +64,7 @@ test('the sizes of the parts of a cache add up to its total size', () => {
   }
 })
 
-test('the limit for connections leaves file descriptors for other uses', () => {
+test('the limit for client connections leaves file descriptors for other uses', () => {
   for (const [filesMax, connections] of [
     [120, 60],
     [1024, 512],

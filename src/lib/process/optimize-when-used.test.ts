@@ -61,7 +61,7 @@ const use = () => {
 use()
 `
 
-test('compilers that were disabled when Node was started are not enabled', async () => {
+test('compilers that were disabled by flags when Node was started are not enabled later', async () => {
   for (const flags of [['--jitless'], ['--no-opt', '--no_maglev']]) {
     const args = [...flags, '--allow-natives-syntax', '-e', inScript]
     const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })

@@ -14,7 +14,7 @@ function loop() {
   return { time, nextTurn, work: (ms: number) => (nowMs += ms), due }
 }
 
-test('a tick runs only a few slices, however much work there is, and all work makes progress', async () => {
+test('a tick runs only a few time slices, however much work there is, and all work makes progress', async () => {
   const { time, nextTurn, work, due } = loop()
   const done = new Array<number>(20).fill(0)
   const all = done.map(async (_, at) => {

@@ -28,7 +28,7 @@ test('observed values beyond the bounds are counted in the first or last bucket'
   assert.ok(high > 1000)
 })
 
-test('observed values that are older than the time span are dropped, except from sum and count', () => {
+test('observed values that are older than the time span are dropped from the quantiles, but not from sum and count', () => {
   let nowMs = 0
   const quantiles = new Quantiles(5 * HOUR_MS, () => nowMs)
   quantiles.observe(1)

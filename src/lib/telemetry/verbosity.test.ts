@@ -27,7 +27,7 @@ test('the log levels of modules can be changed', () => {
   assert.ok(!verbosity.isOn(2, 'http'))
 })
 
-test('the help of --vmodule lists exactly the modules that log', () => {
+test('the help of --vmodule lists exactly the modules that write log entries', () => {
   const src = join(import.meta.dirname, '..', '..')
   const texts = globSync('**/*.ts', { cwd: src, exclude: ['**/*.test.ts'] }).map((file) =>
     readFileSync(join(src, file), 'utf8'),

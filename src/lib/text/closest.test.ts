@@ -22,6 +22,6 @@ for (const [word, expected] of [
     assert.equal(closest(word, words), expected)
   })
 
-test('a long word gets no suggestion, because the comparison takes quadratic time', () => {
+test('for a long word, no similar word is suggested, because the comparison takes quadratic time', () => {
   assert.equal(closest('a'.repeat(65), ['a'.repeat(65)]), undefined)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cutText, QUOTED_CHARACTERS_MAX } from './cut-text.ts'
 
-test('a text of the maximum length is returned as it is, and a longer one is cut and marked', () => {
+test('a text of the maximum length is not changed, and a longer text is truncated and marked as truncated', () => {
   const longest = 'x'.repeat(QUOTED_CHARACTERS_MAX)
   assert.equal(cutText(longest), longest)
   assert.equal(cutText(`${longest}yz`), `${longest}... (2 more characters)`)

@@ -63,7 +63,7 @@ test('if a scheduled call fails, the other scheduled calls still run', async () 
   assert.equal(await turn(), 'other')
 })
 
-test('scheduled calls do not run in the asynchronous context of the request that came first', async () => {
+test('scheduled calls do not run in the asynchronous context of the request that scheduled the first call', async () => {
   const current = new AsyncLocalStorage<string>()
   const seen: (string | undefined)[] = []
   const note = (): unknown => seen.push(current.getStore())

@@ -50,7 +50,7 @@ function signedWith(id: readonly number[], value: Buffer): Buffer {
 const typed = (tag: number, content: Buffer): Buffer =>
   Buffer.concat([Buffer.from([tag, content.length]), content])
 
-test('attack: a name is rejected if its type is one that the signer may decode differently or ignore', () => {
+test('attack: a certificate request is rejected if the signer may decode the type of one of its names differently or ignore the name', () => {
   const masters = Buffer.from('system:masters')
   const wide = Buffer.from([...masters].flatMap((byte) => [0, byte]))
   const refused = /names of a subject must be of type UTF8String, PrintableString or IA5String/
@@ -101,7 +101,7 @@ function withAttributes(...attributes: readonly Buffer[]): Buffer {
   return sequence(own, algorithm, bits(sign('sha256', own, privateKey)))
 }
 
-test('readRequest detects whether a request contains alternative names', () => {
+test('readRequest detects whether a certificate request contains subject alternative names', () => {
   const other = sequence(objectId([1, 2, 840, 113549, 1, 9, 7]), set(text('x')))
   const asking = (...extensions: readonly Buffer[]): WholeRequest =>
     readRequest(
@@ -115,7 +115,7 @@ test('readRequest detects whether a request contains alternative names', () => {
   assert.deepEqual(asking(critical).names.dns, ['a'])
 })
 
-test('attack: alternative names that the signer reads but the approver does not see are rejected', () => {
+test('attack: subject alternative names that the signer reads but the approver does not see are rejected', () => {
   const id = objectId(extensionRequest)
   const one = sequence(named('a'))
   const twice = /duplicate requested extensions/

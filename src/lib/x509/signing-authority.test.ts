@@ -45,7 +45,7 @@ const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const authorityPems = createAuthority('ca', nowMs)
 const authority = new SigningAuthority(authorityPems.certificatePem, authorityPems.keyPem)
 
-test('a certificate has the subject, key and names of the request, and is trusted through the CA', async () => {
+test('a signed certificate has the subject, key and names of the request, and is trusted through the CA', async () => {
   const names = [
     der(0x82, Buffer.from('a.example')),
     der(0x87, Buffer.from([10, 0, 0, 1])),
@@ -91,7 +91,7 @@ test('a CA can sign with keys of all types that Go supports', async () => {
   }
 })
 
-test('a certificate and a key that do not belong together are rejected', () => {
+test('a CA certificate is rejected if the private key does not belong to it', () => {
   const other = createAuthority('ca', nowMs)
   assert.throws(
     () => new SigningAuthority(authorityPems.certificatePem, other.keyPem),

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { systemClock } from '../../lib/time/clock.ts'
 import { Endpoints } from './endpoints.ts'
 
-test('a connection does not inherit the async context of the call that opened it', async () => {
+test('an etcd connection does not inherit the asynchronous context of the call that opened it', async () => {
   const current = new AsyncLocalStorage<string>()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -107,7 +107,7 @@ test('a long list is sent completely, and with a Content-Length', async () => {
   assert.deepEqual(client.head, { status: 200, headers: { a: 'b' }, length: text.length })
 })
 
-test('the next chunk of a stream is read only when the client has accepted the previous one', async () => {
+test('the next chunk of a stream is read only when the client has accepted the previous chunk', async () => {
   const client = new SlowClient()
   let asked = 0
   const response: ApiResponse = {

@@ -104,7 +104,7 @@ for (const [what, hex] of broken) {
   })
 }
 
-test('a header block that exceeds the limit is decoded to its end, but its remaining fields are omitted', () => {
+test('a header block that exceeds the limit is decoded completely, but the fields beyond the limit are omitted', () => {
   const decoder = new HpackDecoder(new HeaderMemory())
   const fields: HeaderField[] = []
   const entry = Buffer.from('4001610162', 'hex')

@@ -29,7 +29,7 @@ function harness(writes: Readonly<Record<string, number>>) {
   return { turn, nextTurn, writtenNow: () => written, due }
 }
 
-test('a tick writes at most 256 KB, and connections take turns', () => {
+test('connections take turns to write, and together write at most 256 KB per tick', () => {
   const names = Array.from({ length: 40 }, (_, at) => `${at}`)
   const { nextTurn } = harness(Object.fromEntries(names.map((name) => [name, 2])))
   const turns = Array.from({ length: 20 }, nextTurn)
@@ -42,7 +42,7 @@ test('a tick writes at most 256 KB, and connections take turns', () => {
   )
 })
 
-test('short writes never wait, and the data of a tick is written before long writes continue', () => {
+test('short writes never wait for the next tick, and the data of a tick is written before long writes continue', () => {
   const { turn, nextTurn, writtenNow } = harness(
     Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}`, 5])),
   )

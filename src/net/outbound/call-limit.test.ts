@@ -5,7 +5,7 @@ import { BusyError, CallLimit } from './call-limit.ts'
 const { signal } = new AbortController()
 const limits = { callsMax: 1, waitingMax: 2 }
 
-test('calls beyond the limit start in order, as soon as another call has ended', async () => {
+test('calls beyond the concurrency limit start in order, as soon as another call has ended', async () => {
   const limit = new CallLimit(limits)
   const begun: string[] = []
   const ends = new Map<string, () => void>()
@@ -24,7 +24,7 @@ test('calls beyond the limit start in order, as soon as another call has ended',
   assert.equal(await limit.run(async () => 'free', signal), 'free')
 })
 
-test('a waiting call whose signal is aborted is not made, and does not delay the next one', async () => {
+test('a waiting call whose signal is aborted is not made, and does not delay the next call', async () => {
   const limit = new CallLimit(limits)
   const first = Promise.withResolvers<void>()
   const running = limit.run(() => first.promise, signal)

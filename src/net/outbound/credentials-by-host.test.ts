@@ -40,7 +40,7 @@ const cases: readonly (readonly [readonly string[], string, number, string])[] =
   [['[::1]:8443'], '::1', 8443, '[::1]:8443'],
 ]
 for (const [names, host, port, wanted] of cases) {
-  test(`with the users ${names.join(' ')}, the credentials of ${wanted} are sent to ${host}:${port}`, async () => {
+  test(`of the users ${names.join(' ')}, the credentials of ${wanted} are sent to ${host}:${port}`, async () => {
     assert.equal(await tokenFor(names, host, port), wanted)
   })
 }

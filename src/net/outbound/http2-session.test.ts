@@ -73,7 +73,7 @@ const echo: Answer = (stream, body) => {
 
 const within = (ms = 60_000): AbortSignal => AbortSignal.timeout(ms)
 
-test('calls to a webhook on this host share one connection', async () => {
+test('concurrent calls to a webhook share one connection', async () => {
   const paths = new Set<string>()
   await using hook = await start((stream, body, path) => {
     paths.add(path)

@@ -5,7 +5,7 @@ import { ReceivedAnswers } from './received.ts'
 const limits = { answerBytesMax: 100, bytesMax: 200 }
 const piece = (length: number): Buffer => Buffer.alloc(length, 'x')
 
-test('if the total size of all responses exceeds the limit, only the longest response fails', () => {
+test('if the total size of all responses in progress exceeds the limit, only the longest response fails', () => {
   const all = new ReceivedAnswers(limits)
   const givenUp: string[] = []
   const begin = (name: string) => all.begin((why) => givenUp.push(`${name}: ${why}`))

@@ -205,7 +205,7 @@ test('if more than ten managers have updated an object, the oldest ones are merg
   assert.equal(entries[0]?.['fieldsV1'], '{"f:labels":{".":{},"f:l0":{},"f:l1":{},"f:l2":{}}}')
 })
 
-test('items of the live list keep their order, and items that are in both lists take the order of the applied list', async () => {
+test('items that are only in the stored list keep their order, and all other items take the order of the applied list', async () => {
   for (const [live, applied, expected] of [
     ['abcd', 'cnao', 'bcdnao'],
     ['abc', 'ca', 'bca'],

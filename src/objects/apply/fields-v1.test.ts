@@ -58,7 +58,7 @@ test('a printed field set can be parsed to an equal field set', () => {
   )
 })
 
-test('operations on field sets satisfy the laws of set algebra', () => {
+test('the operations on field sets satisfy the laws of set algebra', () => {
   fc.assert(
     fc.property(anySet, anySet, (one, other) => {
       same(union(one, other), union(other, one))
@@ -71,7 +71,7 @@ test('operations on field sets satisfy the laws of set algebra', () => {
   )
 })
 
-test('an operation that changes nothing returns the given set itself', () => {
+test('an operation on a field set that changes nothing returns the given set itself', () => {
   const set = parse('{"f:a":{},"f:b":{".":{},"f:c":{}}}')
   assert.equal(union(set, parse('{"f:b":{"f:c":{}}}')), set)
   assert.equal(difference(set, parse('{"f:x":{},"f:b":{"f:d":{}}}')), set)
@@ -166,7 +166,7 @@ test('a key with escape sequences is parsed correctly, regardless of the key tha
   assert.deepEqual([...(set?.children.keys() ?? [])], ['f:x', 'f:"'])
 })
 
-test('shared field sets do not retain the texts from which they were created', async () => {
+test('cached field sets do not retain the texts from which they were created', async () => {
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {
       const sent = Buffer.from(

@@ -27,13 +27,13 @@ const secretsBy = (given: string | undefined): StructMerge => {
 const omitted =
   'associative list with keys has an element that omits key field "name" (and doesn\'t have default value)'
 
-test('validation of a list stops at the first item that lacks its key', () => {
+test('validation of a list with keys stops at the first item that lacks its key', () => {
   assert.deepEqual(validateApplied({ secrets: [{}, {}] }, secretsBy(undefined)), [
     `.secrets: element 0: ${omitted}`,
   ])
 })
 
-test('a stored object can have several items with the same key, but no items without a key', () => {
+test('a list with keys can have several stored items with the same key, but no items without a key', () => {
   assert.deepEqual(
     validateStored({ secrets: [{ name: 'a' }, { name: 'a' }] }, secretsBy(undefined)),
     [],

@@ -30,7 +30,7 @@ const called = (): Run => {
   return run
 }
 
-test('joining two sets fails before any item is read if the join would take too long', () => {
+test('joining two CEL sets fails before any item is read if the join would take too long', () => {
   const large = new CountedSet(60_000)
   throws(() => add(large, new CountedSet(1), called()))
   equal(large.looks, 0)

@@ -119,7 +119,7 @@ test('error messages show type(type(dyn)) for the type of an unknown type, and t
   assert.match(evaluate('type + 1'), /'\(type\(type\), int\)'/)
 })
 
-test('a list of a timestamp and null is a list of null', () => {
+test('a list that contains a timestamp and null has the type list(null)', () => {
   assert.match(
     evaluate("[timestamp('2020-01-01T00:00:00Z'), null].b"),
     /type 'list\(null\)' does not support field selection/,

@@ -206,7 +206,7 @@ test('a single call can use the whole cost budget of a validation rule', () => {
     )
 })
 
-test('a long invalid address is quoted only if its error is used, and the time limit includes the quoting', () => {
+test('a long invalid IP address is quoted only if its error is used, and the time limit includes the quoting', () => {
   const { user } = process.cpuUsage()
   const unseen = evaluatePausing(
     'isIP(self.wide) || isCIDR(self.wide) || cidr("::/0").containsIP(self.wide)',
@@ -248,7 +248,7 @@ test('compiling a long expression with interruptions results in the same program
   )
 })
 
-test('a pattern that takes a long time to compile is compiled later, whether it is constant or computed', () => {
+test('a pattern that takes a long time to compile is compiled outside of the evaluation, whether it is constant or computed', () => {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
   const environment = withVariables(kubernetesEnvironment(storedVersion(33)), { self: type })

@@ -36,7 +36,7 @@ test('compacting JSON byte by byte has the same result as compacting it token by
   )
 })
 
-test('a long text is compacted in the same way as a short one', () => {
+test('a long JSON text is compacted in the same way as a short one', () => {
   const part = '"<a>\u2028 \\" b"'
   const long = `[ ${Array<string>(5_000).fill(part).join(' ,\n')} ]`
   assert.equal(compacted(long), `[${Array<string>(5_000).fill(compacted(part)).join(',')}]`)

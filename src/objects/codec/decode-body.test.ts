@@ -33,7 +33,7 @@ test('kind and apiVersion are taken from the path if the body omits them', () =>
     assert.deepEqual(decode(text), empty)
 })
 
-test('unknown fields and nulls are dropped', () => {
+test('unknown fields and nulls in a body are dropped', () => {
   const text =
     '{"metadata":{"name":"c","x":1,"labels":null},"data":{"a":null,"__proto__":"p"},"spec":{}}'
   const object = decode(text)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { itemsIn, valueAt } from './json-bytes.ts'
 
-test('property: a value is found by its path', () => {
+test('property: valueAt finds the value at each path in the bytes of a JSON text', () => {
   const key = fc.oneof(fc.constantFrom('spec', 'a', '"', '\\', '__proto__'), fc.string())
   const object = fc.dictionary(key, fc.oneof(fc.jsonValue(), fc.dictionary(key, fc.jsonValue())))
   fc.assert(
@@ -25,7 +25,7 @@ test('property: a value is found by its path', () => {
   )
 })
 
-test('property: all items of a list are found', () => {
+test('property: all items of a list are found in the bytes of a JSON text', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), (list) => {
       const items = [...itemsIn(Buffer.from(JSON.stringify(list)))].map((item) => item.toString())

@@ -14,12 +14,12 @@ test('an object can have at most MEMBERS_MAX members', () => {
   throws(check(`[{"b":[{},{"c":{}}],${members(MEMBERS_MAX)}}]`), tooMany)
 })
 
-test('the members of a truncated object are counted', () => {
+test('an object in a truncated JSON text is rejected if it has too many members', () => {
   throws(check(`{"a":{${members(MEMBERS_MAX + 1)}`), tooMany)
   throws(check(`{${members(MEMBERS_MAX + 1)},"a":{`), tooMany)
 })
 
-test('members of other objects, list items and the contents of strings are not counted', () => {
+test('members of other objects, list items and the contents of strings do not count toward the limit of members', () => {
   const half = `{${members(MEMBERS_MAX / 2 + 1)}}`
   doesNotThrow(check(`{"a":${half},"b":[${half},${half}],"c":${half}}`))
   doesNotThrow(check(`[${'0,'.repeat(500_000)}0]`))

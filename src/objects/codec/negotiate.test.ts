@@ -91,7 +91,7 @@ test('a conversion that a client requests, such as to a Table, is used only if t
   )
 })
 
-test('YAML cannot be used for streams', () => {
+test('YAML cannot be used for the response to a watch', () => {
   assert.equal(
     outcomeOf(() => negotiateStream(asked('application/yaml,application/json'))),
     '406 parameters',
@@ -102,7 +102,7 @@ test('YAML cannot be used for streams', () => {
   )
 })
 
-test('errors are sent in some encoding, whatever the client accepts', () => {
+test('an error is sent in one of the supported encodings, whatever the client accepts', () => {
   assert.equal(
     outcomeOf(() => negotiateError(asked('text/html'))),
     'json indented',

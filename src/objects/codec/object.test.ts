@@ -67,12 +67,12 @@ const withBytes = (value: string): KubeObject => {
   return decodeStored(Buffer.from(json), { ...configMap, bytesField: 'binaryData' }, 1)
 }
 
-test('null bytes are decoded as empty bytes, and the object is marked as outdated', () => {
+test('null bytes in a stored object are decoded as empty bytes, and the object is marked as outdated', () => {
   assert.deepEqual({ ...fieldsOf(withBytes('null')['binaryData']) }, { a: '' })
   assert.deepEqual([isOutdated(withBytes('null')), isOutdated(withBytes('""'))], [true, false])
 })
 
-test('empty structs are printed, and an unset time is printed as null', () => {
+test('empty structs in an object are printed, and an unset time is printed as null', () => {
   const empty = { kind: 'ReplicaSet', apiVersion: 'apps/v1', metadata: { resourceVersion: '1' } }
   assert.equal(
     printWire(empty, replicaSet).bytes.toString(),

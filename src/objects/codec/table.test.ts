@@ -5,7 +5,7 @@ import { bytesOfRow, printRow, rowOf } from './table.ts'
 
 const object: KubeObject = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' } }
 
-test('a cached row contains timestamps instead of ages, and is printed with the current ages', () => {
+test('a cached table row contains timestamps instead of ages, and is printed with the current ages', () => {
   const row = rowOf(
     object,
     {

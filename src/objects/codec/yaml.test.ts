@@ -56,7 +56,7 @@ describe('YAML is converted to JSON as in kube-apiserver', () => {
     test(JSON.stringify(text), () => assert.deepEqual(convert(text), { json, duplicates: [] }))
   }
 
-  test('duplicate keys are reported with their line, and the last value is used', () => {
+  test('duplicate keys in YAML are reported with their line, and the last value is used', () => {
     assert.deepEqual(convert('a:\n  b: 1\n  b: 2\na: 3\n'), {
       json: '{"a":3}',
       duplicates: ['line 3: key "b" already set in map', 'line 4: key "a" already set in map'],
@@ -140,7 +140,7 @@ describe('invalid or malicious YAML is rejected', () => {
     assert.ok(characters > 1_000_000 && characters < 1_100_000)
   })
 
-  test('a document that becomes too large through aliases is rejected', () => {
+  test('a YAML document that becomes too large through aliases is rejected', () => {
     const lines = 'bcdefghi'
       .split('')
       .map((letter, at) => `${letter}: &${letter} [${Array(9).fill(`*${'abcdefgh'[at]}`).join()}]`)
@@ -153,7 +153,7 @@ describe('invalid or malicious YAML is rejected', () => {
     assert.throws(() => convert(merges), excessive)
   })
 
-  test('a body that exhausts the memory of the worker is rejected, and other bodies are still converted', async () => {
+  test('a YAML body that exhausts the memory of the worker is rejected, and other bodies are still converted', async () => {
     await using converter = new YamlConverter(0)
     const text = Array.from({ length: 20_000 }, (_, at) => `key-${at}: value ${at}`).join('\n')
     const bodies = [text, `a: [${'{},'.repeat(1_000_000)}]`, text].map((one) => Buffer.from(one))
@@ -167,7 +167,7 @@ describe('invalid or malicious YAML is rejected', () => {
     assert.deepEqual([code, /more than 64 MiB to convert/.test(message)], [413, true], message)
   })
 
-  test('bodies are rejected if the worker cannot be started', async () => {
+  test('YAML bodies are rejected if the worker cannot be started', async () => {
     const threads = [new Worker('throw new Error("lost")', { eval: true })]
     const start = (): Worker => {
       const thread = threads.shift()
@@ -189,7 +189,7 @@ describe('invalid or malicious YAML is rejected', () => {
     assert.throws(() => convertYaml(Buffer.from([0x61, 0x3a, 0x20, 0xff])), YamlError)
   })
 
-  test('any text is either converted or rejected, and causes no other errors', () => {
+  test('any YAML text is either converted or rejected, and causes no other errors', () => {
     const letters = fc.string({
       unit: fc.constantFrom(...Array.from('a1:-?#&*!|>%@`"\'{}[],\\ \t\n<.~')),
     })

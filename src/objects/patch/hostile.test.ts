@@ -91,7 +91,7 @@ test('a JSON patch is rejected if a deeply nested value has to be parsed again a
   assert.throws(() => apply('json', body), isRefused)
 })
 
-test('copies that double the document each time are rejected', () => {
+test('a JSON patch is rejected if each of its copies doubles the document', () => {
   const operations = Array.from({ length: 200 }, () => ({
     op: 'copy',
     from: '/data',
@@ -120,7 +120,7 @@ test('huge list indexes in a JSON patch are rejected', () => {
   }
 })
 
-test('names of inherited JavaScript properties are handled like other keys', () => {
+test('names of inherited JavaScript properties are handled like other keys in a patch', () => {
   const keys = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString']
   const data = `{${keys.map((key) => `"${key}":"x"`).join()}}`
   const operations = keys.map((key) => ({ op: 'add', path: `/data/${key}`, value: 'x' }))

@@ -94,7 +94,7 @@ test('patching only the changed fields has the same result as patching the whole
   )
 })
 
-test('fields that are not in the patch are shared with the current object', () => {
+test('fields that are not in the patch are shared with the current object instead of being copied', () => {
   const quick = quickly({ metadata: { labels: { a: 'x' } } })
   assert.equal(quick?.['spec'], current['spec'])
   assert.equal(quick?.metadata['managedFields'], current.metadata['managedFields'])

@@ -34,7 +34,7 @@ test('a pointer to an empty value is not equal to a nil pointer', () => {
   assert.equal(equal({ textPointer: '' }, {}), false)
 })
 
-test('empty structs, lists and maps and zero values are equal to absent values', () => {
+test('empty structs, lists and maps, and zero values, are equal to absent values', () => {
   assert.equal(equal({ struct: {}, list: [], map: {}, text: '' }, {}), true)
   assert.equal(equal({}, { struct: {}, list: [], map: {}, text: '' }), true)
   assert.equal(equal({ list: ['a'] }, {}), false)

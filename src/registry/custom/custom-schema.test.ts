@@ -49,7 +49,7 @@ test('validation rules of a custom kind are not evaluated if required metadata i
   assert.deepEqual(others, [])
 })
 
-test('if a body has several errors, a mismatched kind is reported last', () => {
+test('if a body of a custom object has several errors, a mismatched kind is reported last', () => {
   const { group, version, kind, shape } = wheels({ properties: {} })
   const decode = (body: Fields, validation: FieldValidation = 'Warn') =>
     decodeBody(
@@ -170,7 +170,7 @@ test('a replica count above 2147483647 is rejected, because it does not fit into
   }
 })
 
-test('dropping many unknown fields below a long key does not build a long path for each of them', () => {
+test('if many unknown fields below a long key are dropped, no long path is built for each of them', () => {
   const { group, version, kind, shape } = wheels({ additionalProperties: { type: 'object' } })
   const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`u${at}`, 1]))
   const body = { ...wheel({ name: 'w' }), spec: { ['k'.repeat(100_000)]: unknown } }

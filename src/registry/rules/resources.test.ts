@@ -4,7 +4,7 @@ import type { Fields } from '../../api/object.ts'
 import { checkContainerResourceName, resourceRequirements } from './resources.ts'
 import { faultsOf } from './rule.ts'
 
-test('containers can use some native resources and any extended resource', () => {
+test('a container can request some native resources and any extended resource', () => {
   const names = [
     'cpu',
     'hugepages-2Mi',

@@ -47,7 +47,7 @@ test('many one-byte chunks of a response body are stored in one block of memory'
   assert.equal(textOf(taken), 'x'.repeat(BLOCK_BYTES))
 })
 
-test('a long response reuses the same blocks of memory, even if the memory of its chunks is overwritten', () => {
+test('a long response reuses a few blocks of memory, and is correct even if the memory of its chunks is overwritten', () => {
   const { body, blocks } = bodyWith()
   const chunk = Buffer.alloc(16 * 1024)
   for (let round = 0; round < 100; round++) {
@@ -76,7 +76,7 @@ test('when more of a response body is read, the source of the body learns how ma
   assert.deepEqual(given, [100, 20_000])
 })
 
-test('memory of a response body that might still be read is not reused', () => {
+test('memory of a response body is not reused while the body might still be read', () => {
   const { body, blocks } = bodyWith()
   body.push(Buffer.alloc(BLOCK_BYTES, 'a'))
   const sent = body.take()

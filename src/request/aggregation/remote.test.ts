@@ -215,7 +215,7 @@ test('if an HTTP/2 connection is lost, reads are sent again, but writes are not'
  */
 const throughProxy: Dial = (host, port, signal) => dialDirect(host, port, signal)
 
-test('closing the pool also closes the connection of an aborted request, even after a request to another address', async () => {
+test('closing the connection pool also closes the connection of an aborted request, even after a request to another address', async () => {
   const sockets: Socket[] = []
   const ports = await Promise.all(
     [1, 2].map(() => {
@@ -246,7 +246,7 @@ test('closing the pool also closes the connection of an aborted request, even af
   await until(() => sockets.every((socket) => socket.destroyed), 'all are closed')
 })
 
-test('a connection that is still being established when its pool is closed is also closed', async () => {
+test('a connection that is still being established when its connection pool is closed is also closed', async () => {
   const sockets: Socket[] = []
   const server = createServer({ cert, key }).unref()
   server.on('connection', (socket: Socket) => sockets.push(socket))

@@ -101,7 +101,7 @@ const isAbsent = {
   message: 'cannot allocate resources of type serviceipallocations at this time',
 }
 
-test('if a record is missing or has another range, no address is allocated from it until it is repaired', async () => {
+test('if the allocation record of a range is missing or has another range, no address is allocated until it is repaired', async () => {
   await using engine = new MemoryEngine()
   const spec = { type: 'ClusterIP', clusterIPs: ['10.0.7.7'] }
   const services = [

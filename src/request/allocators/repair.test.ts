@@ -61,7 +61,7 @@ const nodePortsIn = (engine: MemoryEngine): RangeRecord =>
     life: () => 0,
   })
 
-test('the repair loop allocates what Services use, and later releases what no Service uses', async () => {
+test('the repair loop allocates the addresses and ports that Services use, and later releases those that no Service uses', async () => {
   const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
   const freed: string[] = []

@@ -110,7 +110,7 @@ test('audit events that arrive during a write are written together by the next w
   assert.deepEqual(written.at(-1), ['line of d'])
 })
 
-test('writing an empty batch of events ends immediately, and later batches are written as usual', async () => {
+test('writing an empty batch of audit events ends immediately, and later batches are written as usual', async () => {
   const written: string[][] = []
   const lines: Lines = {
     append: async (batch) => void written.push(linesIn(batch)),
@@ -179,7 +179,7 @@ test('many audit events are divided into several writes', async () => {
   assert.deepEqual(lost, [])
 })
 
-test('the objects of a long event are written without being copied, and all events are written in order', async () => {
+test('the objects of a long audit event are written without being copied, and all events are written in order', async () => {
   const written: (string | readonly Buffer[])[] = []
   const lines: Lines = {
     append: async (batch) => void written.push(...linesIn(batch)),
@@ -207,7 +207,7 @@ test('the objects of a long event are written without being copied, and all even
   assert.equal(Buffer.concat(pieces).toString(), `{"requestObject":${object.toString()}}\n`)
 })
 
-test('an event whose objects are too large is truncated before it is serialized', () => {
+test('an audit event whose objects are too large is truncated before it is serialized', () => {
   const sink = new HeldSink()
   const backend = new BlockingBackend(sink, {
     isStrict: false,
@@ -256,7 +256,7 @@ test('audit events are buffered until their total size reaches `fullBytes`', asy
   assert.deepEqual(lost, [])
 })
 
-test('a closed audit log rejects events', async () => {
+test('a closed audit log rejects audit events', async () => {
   const calls: string[] = []
   const { lost, reportLost } = collector()
   const lines: Lines = {
@@ -348,7 +348,7 @@ function batchOf(
   return { backend, lost }
 }
 
-test('a batch of events is sent when it is full, and events that do not fit into the buffer are lost', async () => {
+test('a batch of audit events is sent when it is full, and events that do not fit into the buffer are lost', async () => {
   const sink = new HeldSink()
   const { backend, lost } = batchOf(sink)
   for (const json of ['a', 'b', 'c', 'd']) assert.equal(backend.process(event(json)), true)
@@ -392,7 +392,7 @@ test('the size and the rate of batches of events are limited', async () => {
   assert.deepEqual(sink.batches, [['aaaa', 'bbbb'], ['cccc']])
 })
 
-test('batches that consist of one event are combined, and are written immediately when the buffer is half full', async () => {
+test('batches with only one audit event are combined, and are written immediately when the buffer is half full', async () => {
   const stored = Promise.withResolvers<boolean>()
   const urgencies: string[] = []
   const sink: EventSink = {

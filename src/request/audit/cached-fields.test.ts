@@ -13,7 +13,7 @@ const heldOf = (
       remember(request, Buffer.alloc(1 << 20, 'a').toString('latin1'))
   })
 
-test('the cache of event fields does not retain the paths that contained the cached names', async () => {
+test('the cache of audit event fields does not keep the request paths from which its names were taken in memory', async () => {
   const texts = new CachedFields()
   const held = await heldOf(50, (request, longText) => {
     const path = Buffer.from(

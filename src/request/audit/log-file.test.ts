@@ -50,7 +50,7 @@ test('the audit log appends lines to a file that only its owner can read', async
   assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
 })
 
-test('a line in several pieces is appended to one audit log file', async (t) => {
+test('a line that consists of several pieces is appended to one audit log file', async (t) => {
   const dir = folder(t)
   const path = join(dir, 'audit.log')
   const file = await LogFile.create(optionsOf(path))

@@ -54,7 +54,7 @@ function hanging({ charactersMax = Infinity } = {}) {
 
 const turn = () => new Promise(setImmediate)
 
-test('events are lost when the pending events of a slow webhook reach the limit', async () => {
+test('audit events are lost when the pending events of a slow webhook reach the limit', async () => {
   const { sink, lost, answers } = hanging({ charactersMax: 5 })
   const first = sink.store([event('aaa')])
   const second = sink.store([event('b'), event('cc')])
@@ -95,7 +95,7 @@ test('audit events that are still being sent when the shutdown timeout expires a
   assert.deepEqual(lost, ['webhook a: context canceled'])
 })
 
-test('shutdown waits for the audit webhook only until one timeout expires, even if events are buffered', async () => {
+test('even if audit events are buffered, shutdown waits for the audit webhook only until one timeout expires', async () => {
   const { sink, lost, waits, late, time, reportLost } = hanging()
   const backend = new BatchBackend(sink, {
     mode: { kind: 'batch', bufferEventsMax: 9, batchEventsMax: 2, waitMs: 60_000, throttle: null },

@@ -72,7 +72,7 @@ test('a limit of 0 means that the number of requests in flight is unlimited', ()
   assert.ok(!isRefused(inFlight, pods('create')))
 })
 
-test('long responses that one user has not read yet can occupy at most a quarter of a pool', () => {
+test('long responses that one user has not read yet can occupy at most a quarter of the slots', () => {
   const inFlight = new InFlight({ readOnlyMax: 8, mutatingMax: 8 })
   const alice: User = { ...bob, name: 'alice' }
   const begun = Array.from({ length: 8 }, () => inFlight.enter(bob, pods('list')))

@@ -42,7 +42,7 @@ test('long resource names that a client invents for an unavailable aggregated AP
   assert.ok(text.length < 10_000, `${text.length}`)
 })
 
-test('the metrics of requests that ended early are removed together with their resource', () => {
+test('the metrics of dropped and terminated requests are removed together with their resource', () => {
   const metrics = new Metrics()
   const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
   const pods = builtInResources({

@@ -7,7 +7,7 @@ test('the text of a warning header is quoted, and a warning with a line break is
   assert.deepEqual(headers, ['299 - "plain"', '299 - "say \\"x\\" \\\\"', '299 - "Ã©"'])
 })
 
-test('if the warnings are too long, each of them is truncated, and warnings beyond the limit are dropped', () => {
+test('if the warnings together are too long, each of them is truncated, and warnings beyond the limit are dropped', () => {
   const headers = warningHeaders(Array.from({ length: 20 }, (_, at) => `${at} `.padEnd(1000, 'x')))
   assert.equal(headers.length, 16)
   assert.ok(headers.every((header) => header.length === 256 + '299 - ""'.length))
@@ -18,7 +18,7 @@ test('the last of the truncated warnings can exceed the limit for the total leng
   assert.equal(headers.length, 41)
 })
 
-test('all warnings before the one that exceeds the length limit are sent', () => {
+test('all warnings before the one that exceeds the limit for the total length are sent', () => {
   const short = Array.from({ length: 400 }, (_, at) => `${at}`.padStart(10, '0'))
   assert.equal(warningHeaders([...short, 'x'.repeat(5000), 'y']).length, 401)
   assert.equal(warningHeaders([...short, ...short.slice(0, 9), 'x'.repeat(5000), 'y']).length, 410)

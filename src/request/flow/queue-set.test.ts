@@ -127,7 +127,7 @@ test('a request that needs more seats than the priority level has starts when no
   assert.equal(world.enter(world.request()), 'waiting')
 })
 
-test('requests that need several seats leave seats for other requests', () => {
+test('requests that need several seats leave some seats free for other requests', () => {
   const world = new QueueSetFixture({ seats: 16 })
   const list: Work = { initialSeats: 4, finalSeats: 0, lingerMs: 0 }
   const lists = Array.from({ length: 10 }, () => world.request(list, 'lister'))
@@ -306,7 +306,7 @@ test('a queue is charged for all seats of a request that needs several seats', (
   assert.ok(share > 0.4 && share < 0.6, `${share}`)
 })
 
-test('the requests of a flow that needs less than its share start immediately', () => {
+test('the requests of a flow that needs less than its share of seats start immediately', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const waits: number[] = []
   const ask = (): void => {

@@ -23,7 +23,7 @@ const span = {
   error: undefined,
 } as const
 
-test('no message exceeds the size limit of a collector, and all spans are sent', async () => {
+test('no message to a trace collector exceeds the size limit, and all spans are sent', async () => {
   const lengths: number[] = []
   const collector = createGrpcService(({ message }) => {
     lengths.push(message.length)

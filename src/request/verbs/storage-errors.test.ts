@@ -19,7 +19,7 @@ test('decryption failures are internal errors, and decoding failures have the me
   assert.deepEqual(shown(garbled, {}), ['unexpected EOF', undefined])
 })
 
-test('errors contain the keys of unreadable objects if such objects can be deleted', () => {
+test('the error for unreadable objects contains their keys if such objects can be deleted', () => {
   const corrupt =
     'StorageError: corrupt object, Code: 7, Key: /a/b, ResourceVersion: 0, AdditionalErrorMsg: '
   const lost = 'data from the storage is not transformable revision=0: no such key'

@@ -23,7 +23,7 @@ test('hasRoom drops resources from the cache until there is room or no resource 
   assert.ok(!ceiling.hasRoom())
 })
 
-test('a resource that did not fit into memory is not loaded for a minute', () => {
+test('a resource that did not fit into memory is not loaded again for a minute', () => {
   let nowMs = 0
   const parts = {
     bytesMax: 100,

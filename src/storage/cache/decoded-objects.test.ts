@@ -13,7 +13,7 @@ const itemOf = (length: number): Item => {
 const kept = (items: readonly Item[]): boolean[] =>
   items.map(({ decoded }) => decoded !== undefined)
 
-test('large objects are charged more memory per byte than small ones', () => {
+test('in the budget for decoded objects, large objects count more per byte than small objects', () => {
   const objects = new DecodedObjects(100_000)
   const small = [itemOf(1000), itemOf(1000)]
   for (const item of small) objects.add(item)
@@ -23,7 +23,7 @@ test('large objects are charged more memory per byte than small ones', () => {
   assert.deepEqual(kept([...small, ...large]), [false, false, false, true])
 })
 
-test('a large object does not evict all small ones', () => {
+test('adding a large decoded object does not evict all small ones', () => {
   const objects = new DecodedObjects(100_000)
   const small = [itemOf(1000), itemOf(1000)]
   for (const item of small) objects.add(item)
@@ -33,7 +33,7 @@ test('a large object does not evict all small ones', () => {
   assert.deepEqual(kept([...small, large]), [true, true, true])
 })
 
-test('the newest object is kept even if it exceeds the budget', () => {
+test('the newest decoded object is kept even if it exceeds the budget', () => {
   const objects = new DecodedObjects(100_000)
   const first = itemOf(90_000)
   first.isInDemand = true

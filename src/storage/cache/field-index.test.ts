@@ -131,7 +131,7 @@ test('an index is rebuilt after the event ring has evicted events that the index
   assert.deepEqual(await things.found('red'), ['/things/c 4'])
 })
 
-test('an index is dropped when it is unused, and when an object cannot be decoded', async () => {
+test('an index of a field is dropped when it is unused, and when an object cannot be decoded', async () => {
   const things = new IndexedThings()
   things.put('a', 'red')
   await things.found('red')
@@ -194,7 +194,7 @@ test('an index of a label finds the same objects as a scan, before and after cha
   }
 })
 
-test('a query for several values uses the index that finds the fewest objects', async () => {
+test('a query for the values of several fields uses the index that finds the fewest objects', async () => {
   const things = new IndexedThings()
   for (let i = 0; i < 60; i++) things.put(`t${i}`, ['blue', 'blue', 'black', 'red'][i % 4])
   const asked = [...label('letter', 'b'), ...label('color', 'black')]

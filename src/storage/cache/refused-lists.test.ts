@@ -19,7 +19,7 @@ test('the amount of memory that a refused list would need is remembered for a fe
   assert.equal(refused.needs(range, 0), 0, 'the list is tried again')
 })
 
-test('refused lists with long start keys use no more memory than others', async () => {
+test('the record of a refused list with a long start key takes no more memory than other records', async () => {
   const refused = new RefusedLists({ monotonicMs: () => 0 })
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

@@ -43,7 +43,7 @@ test('the state at every revision of the event ring is available, and repeated r
   assert.equal((await snapshots.at(6, current))?.tree.get('a')?.revision, 6)
 })
 
-test('a revision whose events were evicted is not available', async () => {
+test('the state at a revision whose events were evicted from the event ring is not available', async () => {
   const { ring, current } = changed(10)
   const snapshots = new Snapshots(ring)
   await snapshots.at(2, current)

@@ -33,7 +33,7 @@ test('a list checks the clock after each object if its selector reads many bytes
   assert.ok((await clocks(64_000)) >= 100)
 })
 
-test('a long list is collected in slices and contains each item of its range once', async () => {
+test('a long list is collected in slices and contains each object of its range once', async () => {
   const tree = newTree()
   const keys = Array.from({ length: 10_000 }, (_, n) => `/r/a/${String(n).padStart(6, '0')}`)
   for (const key of [...keys, '/r/b/1', '/r/A/1'])

@@ -14,7 +14,7 @@ async function rest(): Promise<void> {
   for (let i = 0; i < 3; i++) await turn()
 }
 
-test('a sleeping watcher is woken once per event, and a closed watcher is not woken', async () => {
+test('each sleeping watcher is woken once per event, and a closed watcher is not woken', async () => {
   const waker = new Waker()
   const woken: string[] = []
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => sleeperOf(woken, name))

@@ -52,7 +52,7 @@ class WatchGroupsFixture {
 const wants = (change: ObjectChange | undefined, value: string): boolean =>
   change?.item?.key === value || change?.previous?.key === value
 
-test('a watcher examines every event that concerns its group, or learns that events were evicted', async () => {
+test('a watcher receives every event that concerns its group, or learns that events were evicted', async () => {
   const world = new WatchGroupsFixture()
   const { ring } = world
   const values = ['red', 'green', 'blue', undefined]

@@ -89,7 +89,7 @@ test('large values are not stored as recent writes, and values from before a rel
   assert.equal(encryption.takeOwn(keyOf('a'), small), undefined)
 })
 
-test('a write that is in progress during a reload is not stored, because its key may have been removed', async () => {
+test('a write that is in progress during a reload is not stored as a recent write, because its key may have been removed', async () => {
   const { rules } = await countingProviders()
   const [provider] = rules.get('secrets') ?? assert.fail()
   const asked = Promise.withResolvers<void>()
@@ -104,7 +104,7 @@ test('a write that is in progress during a reload is not stored, because its key
   assert.equal(encryption.takeOwn(keyOf('a'), await writing), undefined)
 })
 
-test('a stored write does not retain the text of its request in memory', async () => {
+test('a recent write that is stored does not retain the text of its request in memory', async () => {
   const writes = new OwnWrites()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

@@ -139,7 +139,7 @@ describe('the providers of a resource decrypt its values', () => {
     await refuses(async () => old.fromStorage(key, plain), 'no matching prefix found')
   })
 
-  test('an error explains why no provider can read a value', async () => {
+  test('if no encryption provider can read a value, the error explains the reason', async () => {
     const stored = await old.toStorage(key, plain)
     await refuses(
       async () => new ProviderList([identityProvider]).fromStorage(key, stored),

@@ -30,7 +30,7 @@ test('the fragments of a watch response are joined and returned when the last on
   deepEqual(revisions(fragments.add({ fragment: false, events: [event(8)] }, 10)), [8])
 })
 
-test('if the fragments of a watch response exceed the size limit, complete revisions are returned and the last one is retained', () => {
+test('if the fragments of a watch response exceed the size limit, complete revisions are returned early, and the last revision is kept', () => {
   const fragments = new Fragments(15)
   equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
   deepEqual(
@@ -40,7 +40,7 @@ test('if the fragments of a watch response exceed the size limit, complete revis
   deepEqual(revisions(fragments.add({ fragment: false, events: [event(7)] }, 10)), [7, 7])
 })
 
-test('a single revision above the size limit is an error', () => {
+test('a single revision of a watch response that exceeds the size limit is an error', () => {
   const fragments = new Fragments(15)
   fragments.add({ fragment: true, events: [event(5)] }, 10)
   throws(() => fragments.add({ fragment: true, events: [event(5)] }, 10), {

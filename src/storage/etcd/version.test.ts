@@ -16,7 +16,7 @@ const unreliable = [
   '3.5',
 ]
 
-test('progress notifications are considered reliable only in etcd versions that contain both fixes', () => {
+test('progress notifications count as reliable only in etcd versions in which two known bugs of these notifications are fixed', () => {
   for (const version of reliable) assert.equal(isProgressReliable(version), true, version)
   for (const version of unreliable) assert.equal(isProgressReliable(version), false, version)
 })

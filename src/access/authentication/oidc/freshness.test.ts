@@ -4,7 +4,7 @@ import { freshMs } from './freshness.ts'
 
 const now = Date.UTC(2026, 0, 1)
 
-test('the freshness lifetime of a response is computed from its caching headers', () => {
+test('the time for which a response stays fresh is computed from its caching headers', () => {
   const cases: readonly [Parameters<typeof freshMs>[0], number][] = [
     [{}, 0],
     [{ 'cache-control': 'max-age=60' }, 60_000],

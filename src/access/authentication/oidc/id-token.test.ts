@@ -81,14 +81,14 @@ test('an ID token is rejected if its issuer, audience, validity period or claim 
   for (const [claims, why] of cases) assert.equal(whyNot(claims), why, JSON.stringify(claims))
 })
 
-test('an algorithm that is not allowed is rejected before any key is tried', () => {
+test('an ID token with a signature algorithm that is not allowed is rejected before any key is tried', () => {
   for (const algorithm of ['none', 'HS256', 'RS512', '']) {
     const why = `oidc: id token signed with unsupported algorithm, expected ["RS256" "ES256"] got "${algorithm}"`
     assert.equal(whyNot(good, { algorithm }), why)
   }
 })
 
-test('a token is accepted if it has one of the configured audiences', () => {
+test('an ID token is accepted if one of its audiences is configured', () => {
   const audiences = ['b', 'a']
   assert.equal(whyNot({ ...good, aud: ['x', 'a'] }, { audiences }), '')
   assert.equal(

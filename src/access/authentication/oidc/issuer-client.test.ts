@@ -28,7 +28,7 @@ for (const [what, url, message] of urls) {
   })
 }
 
-test('a request fails if the issuer switches protocols or closes the connection', async () => {
+test('a request to an OpenID issuer fails if the issuer switches protocols or closes the connection', async () => {
   const { certificatePem, keyPem } = createSelfSigned('issuer', ['127.0.0.1'], Date.now())
   let isSwitching = true
   const issuer = createServer({ cert: certificatePem, key: keyPem }, (socket) => {

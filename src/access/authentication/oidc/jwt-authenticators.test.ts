@@ -143,7 +143,7 @@ async function judge(token: string, config: JwtAuthenticator): Promise<void> {
 
 const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
-test('arbitrary claims result in a user or a TokenFault, never in an internal error', async () => {
+test('arbitrary claims in a token result in a user or a TokenFault, never in an internal error', async () => {
   const property = fc.asyncProperty(
     claimsOf,
     fc.constantFrom(...configs),
@@ -159,7 +159,7 @@ test('arbitrary claims result in a user or a TokenFault, never in an internal er
   await fc.assert(property, { numRuns: 500 })
 })
 
-test('parsing an arbitrary string never throws', () => {
+test('parsing an arbitrary string as a token never throws an error', () => {
   const part = fc.oneof(
     fc.base64String(),
     fc.string(),

@@ -77,7 +77,7 @@ test('a token whose email address is not verified is rejected', async () => {
   }
 })
 
-test('expressions map the claims of a token to a user', async () => {
+test('CEL expressions map the claims of a token to a user', async () => {
   const claimMappings = {
     username: { expression: "claims.sub + ':' + claims.tenant.name" },
     groups: { expression: 'claims.roles.split(",")' },
@@ -96,7 +96,7 @@ test('expressions map the claims of a token to a user', async () => {
   })
 })
 
-test('a token is rejected if an expression fails or returns the wrong type', async () => {
+test('a token is rejected if a CEL expression for its claims fails or returns the wrong type', async () => {
   const cases: readonly [Fields, string][] = [
     [
       { username: { expression: 'claims.number' } },

@@ -74,7 +74,7 @@ test('while the keys of an issuer are fresh, a token with an unknown key is reje
   assert.equal(await remote.verify(await one.sign()), unverified)
 })
 
-test('concurrent tokens with unknown keys share a fetch of the keys, and fetches are rate-limited', async () => {
+test('verifications of several tokens with unknown keys share one fetch of the keys, and fetches are rate-limited', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   const token = await two.sign()
@@ -87,7 +87,7 @@ test('concurrent tokens with unknown keys share a fetch of the keys, and fetches
   assert.equal(issuer.nowMs - before, 500)
 })
 
-test('the keys stay in use while the issuer is down', async () => {
+test('the fetched keys of an issuer stay in use while the issuer is down', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   assert.equal(await remote.verify(await one.sign()), undefined)
@@ -130,7 +130,7 @@ test('invalid keys and keys that are not for signatures do not verify tokens, an
   assert.equal(await remote.verify(await rsa.sign()), undefined)
 })
 
-test('a response that is not a key set is an error', async () => {
+test('a response of an issuer that is not a key set is an error', async () => {
   const one = await createKey('1')
   const { issuer, remote } = createIssuer([])
   Object.assign(issuer, { keys: undefined })

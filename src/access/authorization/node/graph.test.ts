@@ -63,7 +63,7 @@ test('a node can access a volume and its secrets while a pod of the node uses th
   assert.deepEqual([...graph.names('volumes')], ['v'])
 })
 
-test('a VolumeAttachment or a ResourceSlice is related only to its own node', () => {
+test('a VolumeAttachment or a ResourceSlice is accessible only to the node that it names', () => {
   const graph = new NodeGraph()
   graph.setAttachment('x', 'n')
   graph.setSlice('x', 'm')

@@ -11,7 +11,7 @@ function framed(message: Uint8Array): Buffer {
   return frame
 }
 
-test('messages are reassembled wherever the bytes are split into chunks', () => {
+test('gRPC messages are reassembled, no matter where their bytes are split into chunks', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),
@@ -55,7 +55,7 @@ test('isPartial is true until the last byte of a gRPC message arrives', () => {
   equal(reader.isPartial, false)
 })
 
-test('a compressed message is rejected, and so is a message above the size limit', () => {
+test('a gRPC message is rejected if it is compressed or exceeds the size limit', () => {
   throws(() => new MessageFrames(() => undefined).push(Buffer.from([1, 0, 0, 0, 0])), {
     name: 'GrpcError',
     code: 'Internal',

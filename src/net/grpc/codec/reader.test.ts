@@ -108,7 +108,7 @@ test('the keys and values of a range response are not copied out of the message'
   equal(kv?.value.buffer, message.buffer)
 })
 
-test('random bytes never crash a reader, and never make it loop', () => {
+test('random bytes never crash a reader of protobuf messages, and never make it loop', () => {
   for (const [name, read] of Object.entries(readers)) {
     fc.assert(
       fc.property(
@@ -160,7 +160,7 @@ test('a revision of 2^53 or more is rejected instead of rounded', () => {
   }
 })
 
-test('a varint of more than ten bytes, a group and field number 0 are malformed', () => {
+test('a protobuf message is malformed if it has a varint of more than ten bytes, a group or the field number 0', () => {
   for (const bytes of [[0x08, ...Array(11).fill(0x80), 0], [0x0b], [0x00, 0x00], [0x0f]]) {
     throws(() => readLease(new WireReader(Buffer.from(bytes))), MalformedMessage)
   }

@@ -50,7 +50,7 @@ test('numbers, IDs, bytes and nested messages can be written and read back', () 
   )
 })
 
-test('a number is written as the expected bytes', () => {
+test('each kind of number is written as the expected protobuf bytes', () => {
   const writer = new WireWriter(0)
   writer.number(1, 300)
   deepEqual([...message(writer)], [0x08, 0xac, 0x02])
@@ -62,7 +62,7 @@ test('a negative number is rejected, and so is a number that JavaScript cannot r
   }
 })
 
-test('the buffer grows for a message far longer than expected', () => {
+test('the write buffer grows for a message that is far longer than expected', () => {
   const writer = new WireWriter(0)
   for (let index = 0; index < 1000; index++) writer.string(1, `part ${index}`)
   const reader = new WireReader(message(writer))

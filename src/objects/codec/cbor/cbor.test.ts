@@ -13,7 +13,7 @@ const read = (hex: string): string => cborToJson(Buffer.from(hex, 'hex'))
 /** JSON values that are within the limits of the API. */
 const json = fc.jsonValue({ maxDepth: 5 }).filter((value) => JSON.stringify(value).length < 20_000)
 
-test('an encoded value decodes to the same value', () => {
+test('a value that is encoded as CBOR decodes to the same value', () => {
   fc.assert(
     fc.property(json, (value) => {
       const wanted: Json = JSON.parse(JSON.stringify(value))
@@ -93,7 +93,7 @@ test('in CBOR, bytes are tagged, and float64 fields are encoded as floats', () =
   assert.equal(cborToJson(bytes), '{"data":"YWJj","least":1.0}')
 })
 
-test('numbers have the shortest encoding', () => {
+test('numbers have the shortest CBOR encoding', () => {
   const cases: readonly [number | bigint, string][] = [
     [0, '00'],
     [23, '17'],
@@ -139,7 +139,7 @@ test('cborToJson decodes values of all types', () => {
   for (const [hex, wanted] of cases) assert.equal(read(hex), wanted, hex)
 })
 
-test('input that the API does not accept is rejected with the error messages of the Go library', () => {
+test('CBOR input that the API does not accept is rejected with the error messages of the Go library', () => {
   const deep = `${'81'.repeat(65)}01`
   const cases: readonly [string, string][] = [
     ['', 'EOF'],

@@ -4,7 +4,7 @@ import { cpuMsOf } from '../../../../test/support/harness/turns.ts'
 import type { Json } from '../../../api/object.ts'
 import { readInTurns, readStructural } from './read-structural.ts'
 
-test('the validation rules of a schema are read in order, and their absent fields become empty strings', () => {
+test('the validation rules of a schema are read in order, and absent fields of a rule become empty strings', () => {
   const rules = [{ rule: 'a' }, {}, { message: 'b' }]
   const read = readStructural({ type: 'object', 'x-kubernetes-validations': rules })
   assert.deepEqual(

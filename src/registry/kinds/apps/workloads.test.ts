@@ -95,7 +95,7 @@ test('an update of a StatefulSet can change only some fields', () => {
   assert.deepEqual(others, [])
 })
 
-test('a DaemonSet counts the changes of its template, and ignores the count in the request', () => {
+test('the server counts the changes to the template of a DaemonSet, and ignores the count in the request', () => {
   const resource = resourceOf('DaemonSet')
   const before = made(
     'DaemonSet',

@@ -66,7 +66,7 @@ const cpu = {
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
 }
 
-test('the behavior annotation of v1 is decoded according to its type', () => {
+test('the behavior annotation of autoscaling/v1 is decoded according to the type of the field behavior', () => {
   const text = JSON.stringify({
     ScaleUp: { StabilizationWindowSeconds: 7, Policies: policies },
     ScaleDown: null,

@@ -7,7 +7,7 @@ const faultOf = (text: string): string | undefined => {
   return 'fault' in indexes ? indexes.fault : undefined
 }
 
-test('indexes must be in ascending order, and less than the number of completions', () => {
+test('the indexes of a Job must be in ascending order, and less than the number of completions', () => {
   assert.deepEqual(parseIndexes('0,2-4', 5), {
     ranges: [
       [0, 0],
@@ -22,7 +22,7 @@ test('indexes must be in ascending order, and less than the number of completion
   assert.equal(faultOf('0,,1'), 'cannot convert string to integer for index: ""')
 })
 
-test('overlapOf returns the first index that two sets share', () => {
+test('overlapOf returns the first index that two sets of indexes share', () => {
   const [one, other] = [parseIndexes('0-2', 5), parseIndexes('2-3', 5)]
   assert.ok(!('fault' in one) && !('fault' in other))
   assert.equal(overlapOf(one, other), 2)

@@ -56,7 +56,7 @@ test('a Service that changes to SingleStack loses its second IP family', () => {
   ])
 })
 
-test('an update without IP families keeps the stored ones, and removing a family requires SingleStack', () => {
+test('an update without IP families keeps the stored families, and removing a family requires SingleStack', () => {
   const before = {
     type: 'ClusterIP',
     clusterIPs: ['10.0.0.1', 'fd00::1'],
@@ -86,7 +86,7 @@ test('an existing Service with PreferDualStack does not change when the cluster 
 const wrongIp = (at: number, ip: string): string =>
   `spec.clusterIPs[${at}]: Invalid value: "${ip}": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`
 
-test('an update can repeat a cluster IP of the stored Service', () => {
+test('an update of a Service can repeat a cluster IP of the stored Service', () => {
   const spec = { clusterIP: '', clusterIPs: ['', 'None'] }
   const empty =
     'spec.clusterIPs: Invalid value: []string{"", "None"}: must be empty when `clusterIP` is not specified'

@@ -103,7 +103,7 @@ test('the contents of a custom schema are never interpreted as references or as 
   assert.ok((await (await library.v2()).protobuf(encodeV2)).includes(kind))
 })
 
-test('documents of custom resources list fewer groups for DeleteOptions than other documents', async () => {
+test('the OpenAPI documents of custom resources list fewer groups for DeleteOptions than other OpenAPI documents', async () => {
   const { registry, library } = start()
   registry.replace('example.com', { before: [], after: wheels({}) })
   const groupsIn = async (document: string): Promise<readonly unknown[]> => {

@@ -77,7 +77,7 @@ test('definitions that differ only in their descriptions are merged, and their l
   })
 })
 
-test('an existing path is not replaced, and the definitions of the rejected path are not added', async () => {
+test('a path that already exists is not replaced, and the definitions of the rejected path are not added', async () => {
   const whole = wholeOf({ Kind: { type: 'string' } })
   await mergeOlder(
     whole,

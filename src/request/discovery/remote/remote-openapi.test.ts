@@ -89,7 +89,7 @@ test('a remote OpenAPI document that cannot be parsed adds no paths, and the pre
   assert.equal((await pathsOf(library)).includes(path), true)
 })
 
-test('the index contains the URLs of remote 3.0 documents, and if a server supports only 2.0, its document is converted', async () => {
+test('the index contains the URLs of remote OpenAPI 3.0 documents, and the 2.0 document of a server without 3.0 is converted', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   openApi.start()
@@ -108,7 +108,7 @@ test('the index contains the URLs of remote 3.0 documents, and if a server suppo
   await until(() => openApi.find(key)?.converted !== undefined, 'the document of 2.0 is converted')
 })
 
-test('the documents of all remote servers share one size limit, and a document that exceeds it adds no paths', async () => {
+test('the OpenAPI documents of all remote servers share one size limit, and a document that exceeds it adds no paths', async () => {
   const servers = new FakeServers()
   const reported: unknown[] = []
   const log: Log = (_level, _message, fields) => void reported.push(fields)

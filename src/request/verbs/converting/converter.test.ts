@@ -170,7 +170,7 @@ test('the cache of converted objects is limited in bytes, retains two revisions 
 
 const textOf = ([item]: readonly Item[]): unknown => item?.peek()['text']
 
-test('after the database is restored, no object of the previous database is returned', async () => {
+test('after a restore of the database, conversions return no object of the previous database', async () => {
   const { webhook, kept, database, converter } = setUp()
   const [lost, restored] = [itemOf('a', { bytes: 1 }), itemOf('a', { bytes: 2 })]
   await converter.items([lost])
@@ -238,7 +238,7 @@ test('a retry after a failed conversion review contains only the objects of its 
     for (const item of items) assert.equal(item.peek().apiVersion, 'example.com/v2')
 })
 
-test('several watches that send the same converted event within a short time share the frame of the event', async () => {
+test('several watches that send the same converted event within a short time share the bytes of the event', async () => {
   const { converter } = setUp()
   const [item = assert.fail()] = await converter.items([itemOf('a', { revision: 7 })])
   const show = (type: 'ADDED' | 'MODIFIED'): Buffer => converter.frames.shown(type, 7, item).frame()

@@ -34,7 +34,7 @@ test('a later batch of frames reuses the memory of the previous batch', () => {
   assert.equal(third?.buffer, second?.buffer)
 })
 
-test('small batches of frames allocate no block of memory', () => {
+test('small batches of frames do not allocate a block of memory', () => {
   const memory = new FrameMemory()
   batch(memory, [2000, 2000])
   const [second] = batch(memory, [2000])

@@ -62,7 +62,7 @@ test('if a kept-alive connection is lost when it is reused, a read is sent again
   assert.equal(backend.asked(), 4)
 })
 
-test('a request whose body turns out to be empty is also sent again if its connection is lost', async () => {
+test('a request with an announced but empty body is also sent again if its reused connection is lost', async () => {
   using backend = await start((socket, asked) =>
     asked % 2 === 1 ? socket.write(ok) : socket.destroy(),
   )

@@ -205,7 +205,7 @@ async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'):
   return steps
 }
 
-test('allocations are kept if it is unknown whether the object was stored, and released if admission failed with an unknown outcome', async () => {
+test('allocated addresses are kept if it is unknown whether the object was stored, and released if admission failed', async () => {
   for (const verb of ['create', 'update'] as const) {
     assert.deepEqual(await endOf(verb, 'admission'), ['take', 'give back'], verb)
     assert.deepEqual(await endOf(verb, 'store'), ['take'], verb)

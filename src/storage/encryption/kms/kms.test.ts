@@ -54,7 +54,7 @@ const isSealed = (error: unknown): boolean =>
   isCode(error, 'sealed') && String(error).endsWith('got unexpected nil transformer')
 
 describe('the KMS v2 provider encrypts and decrypts values', () => {
-  test('all writes together need one call to the plugin, and so do all reads on another server', async () => {
+  test('the writes of one server together need one call to the KMS plugin, and so do all reads of another server', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using first = new KmsV2(partsOf(server.path))
@@ -120,7 +120,7 @@ describe('the KMS v2 provider encrypts and decrypts values', () => {
     )
   })
 
-  test('a new key ID creates a new seed and makes values with the old ID stale', async () => {
+  test('a new key ID of the KMS plugin causes a new seed, and makes values with the old ID stale', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     const { time, moveOn } = movable()
@@ -246,7 +246,7 @@ describe('the KMS v2 provider encrypts and decrypts values', () => {
 })
 
 describe('the KMS v1 provider encrypts and decrypts values', () => {
-  test('each value has its own key, and values with cached keys are decrypted without a call', async () => {
+  test('each value has its own key, and values whose keys are cached are decrypted without a call to the plugin', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using kms = new KmsV1({ ...partsOf(server.path), keysMax: 2 })

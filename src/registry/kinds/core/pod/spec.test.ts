@@ -53,7 +53,7 @@ for (const [change, paths] of faults) {
   })
 }
 
-test('a template can have an image name that is not permitted in a Pod', () => {
+test('the pod template of a workload can have an image name that is not permitted in a Pod', () => {
   const padded = inContainer({ image: ' ' })
   assert.deepEqual(
     [
