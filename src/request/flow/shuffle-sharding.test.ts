@@ -24,7 +24,7 @@ test('the hand of a flow consists of distinct queues, and the hands of many flow
   }
 })
 
-test('the queues of a hand are drawn one by one from the remaining queues', () => {
+test('the cards of a hand, which are queues, are drawn one by one from the remaining cards', () => {
   // The first card is at position 12 % 5 = 2 of 0, 1, 2, 3, 4, so it is 2. The quotient of 12 and 5
   // is 2. The second card is therefore at position 2 of 0, 1, 3, 4, so it is 3. The third card is
   // at position 0 of 0, 1, 4, so it is 0.
