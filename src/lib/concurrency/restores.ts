@@ -73,7 +73,9 @@ export class Restores {
     )
   }
 
-  /** Calls `start`, so that the components of the server that it starts find this instance. */
+  /**
+   * Calls `start`, which starts a server. The components of this server then find this instance.
+   */
   within<T>(start: () => T): T {
     return contexts.run({ restores: this, token: undefined }, start)
   }

@@ -40,8 +40,8 @@ export class WorkQueue implements AsyncDisposable {
   readonly #waiting = new Set<string>()
   /**
    * Iterates over `#waiting`. Each key is deleted when it has been visited. V8 keeps deleted
-   * entries at the front of a Set for a while, and a new iterator would have to skip them. n keys
-   * would then take time proportional to n², so a single iterator is used.
+   * entries at the front of a Set for a while, and a new iterator would have to skip them. Visiting
+   * n keys would then take time proportional to n², so a single iterator is used.
    */
   readonly #order = this.#waiting.values()
   /** Keys that were added while they were being processed, and that are queued afterwards. */

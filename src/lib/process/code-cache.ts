@@ -30,8 +30,8 @@ import { withGivenFlags } from './optimize-when-used.ts'
 const SAVE_AFTER_MS = 2_000
 const LOOK_MS = 500
 /**
- * Maximum number of times that the code checks whether the event loop is idle. If it never is, the
- * code is saved when the process exits.
+ * Maximum number of checks whether the event loop is idle. If it never is, the code is saved when
+ * the process exits.
  */
 const LOOKS_MAX = 120
 /**
@@ -184,7 +184,7 @@ function readText(file: string): string {
 /**
  * Reads a file into a resizable buffer. The operating system gets the memory of such a buffer back
  * when the buffer is freed. The C library, in contrast, would keep ordinary memory of this size for
- * later allocations, once for each thread.
+ * later allocations, separately for each thread.
  */
 function readPages(file: string): Buffer {
   const open = openSync(file, 'r')

@@ -55,8 +55,8 @@ export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> 
 }
 
 /**
- * Adds a key to the set. Returns true if the key was not in the set before. If work is divided by
- * `parts.ts`, this line can run again in a later part; it then returns the same result as before.
+ * Adds a key to the set. Returns true if the key was not in the set before. In work that is divided
+ * by `parts.ts`, a later part can repeat this call. The result is then the same as before.
  */
 export const addKey = <K>(keys: Set<K>, key: K): boolean =>
   once('key is added', () => keys.size < keys.add(key).size)

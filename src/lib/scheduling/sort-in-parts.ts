@@ -13,7 +13,7 @@ type Sorting<T> = {
   /** Length of the sorted runs in `from`. 0 while they are being created. */
   width: number
   /**
-   * `start` is the index at which the two runs begin that are being merged. `left` and `right` are
+   * `start` is the index of the two neighboring runs that are being merged. `left` and `right` are
    * the indexes of their next items.
    */
   start: number

@@ -7,7 +7,7 @@ import { TokenBucket } from '../time/token-bucket.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Level, Log } from './log.ts'
 
-/** Number of entries in a burst. They are enough to diagnose a problem. */
+/** Number of entries in a burst. This number is enough to diagnose a problem. */
 const BURST = 100
 const PER_SECOND = 10
 /**

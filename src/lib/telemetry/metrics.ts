@@ -1,6 +1,6 @@
 /**
- * Counters, gauges and histograms in the Prometheus text format. Code that counts often should call
- * `with` only once and keep the series that it returns, so that counting is a simple addition.
+ * Counters, gauges and histograms in the Prometheus text format. To count efficiently, callers call
+ * `with` once and keep the series that it returns. Each count is then an addition to a field.
  * prom-client is not used, because it looks up the labels in every call, and cannot print `le`
  * last.
  */

@@ -51,8 +51,8 @@ test('metrics are printed even if the process cannot open any more files', {
 })
 
 /**
- * A program that names its work, blocks the event loop for 150 ms of CPU time, and then prints the
- * log and the metrics.
+ * A program that blocks the event loop for 150 ms of CPU time, and then prints the log and the
+ * metrics. It records the work that blocks the event loop.
  */
 const blocking = `
   import { systemClock } from ${JSON.stringify(import.meta.resolve('../time/clock.ts'))}

@@ -1,7 +1,4 @@
-/**
- * Timers are injected, so that a simulation can determine the order of events. No other code sets
- * timers or reads the time directly.
- */
+/** Timers are injected, so that a simulation can determine the order of events. */
 import { type Clock, systemClock } from './clock.ts'
 import { type Defer, turnEnd } from './turn-end.ts'
 

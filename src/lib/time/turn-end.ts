@@ -1,8 +1,8 @@
 /**
  * Runs calls in stages at the end of a tick of the event loop. Node runs setImmediate callbacks in
  * FIFO order. Work that schedules itself again, such as the slices of long lists, would therefore
- * run before the requests and responses of the current tick. Work that several callbacks do in turn
- * would need one tick for each of them.
+ * run before the requests and responses of the current tick. If one callback passed work on to
+ * another, this work would have to wait for the next tick.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Deque } from '../collections/deque.ts'

@@ -90,6 +90,6 @@ test('a certificate subject is rejected as a whole if one of its names is not a 
       readCertificateSubject(certificate([part(commonName, text('x')), part(organization, name)])),
     DerError,
   )
-  // The name is also invalid here, but it belongs to an attribute that is not read.
+  // The same invalid name is accepted in an attribute that is not read.
   assert.deepEqual(namesIn(certificate([part([2, 5, 4, 7], name)])), [[], [], []])
 })

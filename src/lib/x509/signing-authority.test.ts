@@ -59,7 +59,7 @@ test('a signed certificate has the subject, key and names of the request, and is
   const issued = new X509Certificate(await authority.issue(readPemRequest(asked), issue))
   const ca = new X509Certificate(authorityPems.certificatePem)
   assert.ok(issued.checkIssued(ca) && issued.verify(ca.publicKey) && !issued.ca)
-  // Both organizations are in one RDN (relative distinguished name).
+  // All organizations of a subject are in one RDN (relative distinguished name).
   assert.equal(issued.subject, 'O=dev + O=äö\nCN=jane')
   assert.equal(issued.subjectAltName, 'DNS:a.example, IP Address:10.0.0.1')
   assert.ok(issued.publicKey.equals(keys.publicKey))

@@ -420,7 +420,8 @@ test('all written data arrives even if the flow-control window has no room for t
   await using server = await startGrpcProxy({
     path,
     onDialed: (stream, bytes) => {
-      // The client can then write this data, but nothing more.
+      // Makes the flow control window just large enough for the data that the client writes
+      // (`sent`).
       stream.session?.settings({ initialWindowSize: bytes + dataPacket(8n, sent).length })
       held = stream.pause()
     },

@@ -90,7 +90,7 @@ function pause(ms: number, signal: AbortSignal): Promise<boolean> {
       resolve(isWhole)
     }
     const onAbort = (): void => end(false)
-    // The timer does not keep the process alive, so the process can exit at any time.
+    // The timer does not keep the process alive, because it must not delay a shutdown.
     const timer = setTimeout(() => end(true), ms).unref()
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()

@@ -39,8 +39,8 @@ function splitAddress(address: string, defaultPort: number): Address {
 }
 
 /**
- * Resolves when `event` is emitted. If the connection fails, rejects with the error message of Go's
- * HTTP client.
+ * Resolves when `event` is emitted. If the connection fails, rejects with the error message that Go
+ * reports in this case.
  */
 export async function openSocket(
   socket: Socket,

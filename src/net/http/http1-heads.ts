@@ -13,7 +13,10 @@ export class Http1Heads {
   readonly #memory: HeaderMemory
   /** The last request whose headers are complete. */
   #newest: IncomingMessage | undefined
-  /** The last request, as of the previous chunk, and whether its body was then incomplete. */
+  /**
+   * The request that was the last one when the previous chunk arrived, and whether its body was
+   * incomplete at that time.
+   */
   #seen: IncomingMessage | undefined
   #isInBody = false
   /** Size of the headers that are incomplete, and how many bytes are reserved for them. */

@@ -202,10 +202,7 @@ export class Listener implements AsyncDisposable {
     await once(this.#tcp, 'listening')
   }
 
-  /**
-   * Listens on the port of `server`, which must not be used after that, without opening the port
-   * again.
-   */
+  /** Takes over the open port of `server`, which must not be used after that. */
   async takeOver(server: TcpServer): Promise<void> {
     this.#tcp.listen(server)
     await once(this.#tcp, 'listening')
@@ -550,8 +547,8 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Closes the connection if the client reads nothing, not even control frames. Such a client no
-   * longer exists or does not work.
+   * Closes the connection if the client reads nothing, not even control frames. Such a client is
+   * considered dead.
    */
   #endIfUnresponsive(
     connection: Connection,

@@ -198,7 +198,7 @@ type TableEntry = { readonly value: string; readonly place: number }
  * full. They are never evicted, because the same fields repeat as long as the connection exists.
  */
 export class FieldTable {
-  /** The entries of the table, by the number of their name. */
+  /** The entries of the table, indexed by the number that stands for their name. */
   readonly #entries: (TableEntry[] | undefined)[] = []
   #count = 0
   #leftBytes = TABLE_BYTES

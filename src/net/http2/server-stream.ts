@@ -13,8 +13,8 @@ import { SendingStream } from './sending-stream.ts'
 /** Receives a body. */
 export type BodyListener = {
   /**
-   * Called with a part of the body. If it returns a promise, the client may send the same number of
-   * bytes again only when the promise resolves. The promise must not reject.
+   * Called with a part of the body. If it returns a promise, the client's flow control window grows
+   * by the same number of bytes only when the promise resolves. The promise must not reject.
    */
   readonly onData: (chunk: Buffer) => MaybePromise<void>
   /** Called when the body is complete. */

@@ -5,8 +5,7 @@
  * - `busy`: too many calls are in progress, so the call was not sent or its response was not read.
  * - `too-large`: the response exceeds the size limit.
  *
- * `busy` and `too-large` are limits of this server. They must not cause a policy of the form "if
- * the call fails, allow the request".
+ * `busy` and `too-large` are limits of this server, so a caller must not fail open because of them.
  */
 export type CallFailure =
   | 'answered'

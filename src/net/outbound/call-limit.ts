@@ -1,7 +1,7 @@
 /**
  * Limits the number of concurrent calls to one webhook. Further calls wait in a FIFO queue. If a
- * call had to wait and then timed out, it fails with a BusyError. This shows that other calls used
- * up its time, and that the webhook need not be slow.
+ * call had to wait and then timed out, it fails with a BusyError. This error means that other calls
+ * used up its time. The webhook itself may be fast.
  */
 export class BusyError extends Error {
   override readonly name = 'BusyError'

@@ -29,8 +29,8 @@ export class Differences {
   readonly #known = new Map<string, Comparison | undefined>()
   readonly #read = new Map<string, Versions | undefined>()
   /**
-   * The fields that the writer then owns, by comparison. They are cached, because thousands of
-   * managers can use the same version.
+   * For each comparison, the fields that the writer owns after the write. They are cached, because
+   * thousands of managers can use the same version.
    */
   readonly #taken = new Map<Comparison, FieldSet>()
 

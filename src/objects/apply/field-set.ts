@@ -50,8 +50,8 @@ type Step = {
 }
 
 /**
- * Returns a copy of `set` in which `below` has replaced each child that also exists in `other`. All
- * other children are kept.
+ * Returns a copy of `set` in which `below` was applied to each child that also exists in `other`.
+ * All other children are kept.
  */
 function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
   const fewer = set.children.size < other.children.size ? set.children : other.children

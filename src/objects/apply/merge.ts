@@ -93,8 +93,8 @@ function mergeItems(
     return typeof place === 'number' ? merge(live[place] ?? null, item, type.of) : item
   })
   const isApplied = new Set(elements)
-  // For each applied item, the path element of the first item from there on that the live list also
-  // contains.
+  // For each applied item: of this item and all items after it, the path element of the first one
+  // that the live list also contains.
   const nextShared: (string | undefined)[] = []
   for (let at = elements.length - 1; at >= 0; at--) {
     const element = elements[at] ?? ''

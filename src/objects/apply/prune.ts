@@ -13,8 +13,8 @@ import { isEmptyMap } from './value.ts'
 /**
  * Removes fields from a value. `before` contains the fields that the applier owned. `owned`
  * contains the fields that the applier and all other managers own now. If a struct or list is in
- * `before` and no field in it is owned, it is removed with its contents, even with defaults that
- * never had an owner. A map or list that becomes empty becomes null.
+ * `before` and no field in it is owned, it is removed with all of its contents. This includes
+ * defaults that never had an owner. A map or list that becomes empty becomes null.
  */
 export function prune(value: Json, type: MergeType, sets: PruneSets): Json {
   if (sets.before.children.size === 0 || isLeaf(value, type)) return value

@@ -38,8 +38,8 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
 }
 
 /**
- * Whether two decoded values differ even when they are serialized. Empty and zero values may be the
- * same there, because both can be omitted.
+ * Whether two decoded values certainly differ when they are serialized. Empty and zero values might
+ * not differ, because they can be omitted.
  */
 export function isSurelyOther(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return false

@@ -22,7 +22,7 @@ export type ViewField = {
 /**
  * Returns the managers of the view. The key of a manager with the operation Update includes its
  * version, so the same manager has another key in the view. As in kube-apiserver, any write to the
- * view makes the field belong to that key.
+ * view moves the field from the key in the object to the key in the view.
  */
 export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: ViewField): Owners {
   const shown = [...owners.values()].filter(({ apiVersion, fields }) => {

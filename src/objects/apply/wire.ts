@@ -68,8 +68,8 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
-    // Only one of the two structs has changed fields, so only their complete forms show whether the
-    // field is serialized.
+    // Only one of the two structs, the old or the new one, has fields that differ. So only their
+    // complete forms show whether the field is serialized.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
     const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)

@@ -281,7 +281,7 @@ const endless: Slice = { isOver: () => false }
 
 export type LoopStart = { readonly collection: ListValue | MapValue; readonly initial: Value }
 
-/** Ends an evaluation that costs too much. A CelError would not do: `true || error` is true. */
+/** Ends an evaluation that costs too much. A CelError would not end it: `true || error` is true. */
 export class CostExceeded extends Error {}
 
 /**

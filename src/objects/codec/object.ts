@@ -78,8 +78,8 @@ export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
 }
 
 /**
- * Does the same as `printWire` for objects that are never stored. They have no events, so the
- * position of resourceVersion is not needed.
+ * Does the same as `printWire` for objects that are never stored. Their resourceVersion is never
+ * replaced, so its position is not needed.
  */
 export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): Wire {
   const head = printHead(object)

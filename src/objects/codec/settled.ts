@@ -36,8 +36,8 @@ export function settledWire(
   const object = readShown(stored)
   if (object === undefined) return undefined
   const { resourceVersion, uid, creationTimestamp } = object.metadata
-  // resourceVersion is inserted between the uid and the next field, creationTimestamp, so this
-  // field must exist.
+  // resourceVersion is inserted after the uid and before another field. So a field such as
+  // creationTimestamp must follow the uid.
   if (resourceVersion !== undefined || creationTimestamp === undefined) return undefined
   // The uid must not contain escape sequences, because its end is found by searching for a quote.
   if (typeof uid !== 'string' || /["\\]/.test(uid)) return undefined

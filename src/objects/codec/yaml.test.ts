@@ -320,8 +320,8 @@ describe('YAML is printed as in kube-apiserver', () => {
     fc.assert(
       fc.property(fc.record({ a: value }, { noNullPrototype: true }), (given) => {
         const text = jsonToYaml(given)
-        // The printer breaks lines at characters such as U+2028, as kube-apiserver does, and some
-        // parsers join these lines. Skip texts with such characters.
+        // The printer folds line breaks other than newlines, as kube-apiserver and some parsers do.
+        // Skip texts with such line breaks.
         if (/[\u0085\u2028\u2029\r]/.test(`${JSON.stringify(given)}${text}`)) return
         assert.deepEqual(parseJson(convertYaml(Buffer.from(text)).json), given, text)
       }),

@@ -77,8 +77,8 @@ export class JsonNode {
   }
 
   /**
-   * Whether this is a list without lists and without object members, such as a list of scalars. It
-   * need not be parsed when members that are null are removed.
+   * Whether this is a list that contains neither lists nor non-empty objects, such as a list of
+   * scalars. It has no members that could be null, so it need not be parsed to remove them.
    */
   get isPlainList(): boolean {
     const text = this.#text

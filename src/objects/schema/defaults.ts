@@ -46,8 +46,8 @@ export class Defaults {
   #structSetter(struct: Struct): SetDefaults {
     const known = this.#setters.get(struct)
     if (known !== undefined) return known.set
-    // A type can contain itself. In this case, its values inside another value of the type get no
-    // defaults. No such type has any.
+    // If a type contains itself, the values of this type inside it are treated as if they had no
+    // defaults. This is correct, because they have none.
     const entry: { set: SetDefaults } = { set: undefined }
     this.#setters.set(struct, entry)
     const { fields: fixed = {}, set: setOthers, gate = '', keepsAmounts } = struct.defaults ?? {}

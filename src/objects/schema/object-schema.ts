@@ -7,7 +7,7 @@ import type { Struct } from './schema.ts'
 
 export type ObjectSchema = {
   readonly struct: Struct
-  /** Returns a copy of the object with all defaults. */
+  /** Returns the object with its defaults. Does not modify the given object. */
   readonly setDefaults: (object: KubeObject) => KubeObject
   /**
    * Adds fields to a stored object that older servers did not store. Objects from clients are not
@@ -16,7 +16,7 @@ export type ObjectSchema = {
   readonly completeStored?: (object: KubeObject) => KubeObject
   /**
    * Whether new objects are stored without some of their defaults, which are set when the object is
-   * read. For example, some defaults depend on a selector that is generated later.
+   * read. For example, some defaults depend on a selector that the server generates.
    */
   readonly isDefaultedAgain?: boolean
   /**
@@ -87,8 +87,8 @@ export type ReadForm = {
 }
 
 /**
- * The kinds that the server can decode. Some requests need other kinds than that of their URL path,
- * because the body has another kind.
+ * The kinds that the server can decode. They are needed because a request body can have another
+ * kind than the URL path.
  */
 export type Scheme = {
   /** The name of the scheme in error messages. */

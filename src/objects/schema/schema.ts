@@ -92,8 +92,8 @@ export type Struct = {
   readonly embedded: readonly Embedded[]
   /**
    * Returns the schema of all fields that `fields` does not contain, if the kind is custom. The
-   * schema is created when it is first needed. The decoder does not need it: it accepts any JSON in
-   * these fields. All fields of a custom kind are printed in the order of their names.
+   * schema is created when it is first needed. Until then, these fields are decoded as any JSON.
+   * All fields of a custom kind are printed in the order of their names.
    */
   readonly open?: () => Structural
 }

@@ -52,8 +52,7 @@ const DEPTH_MAX = 500
 const INT64_MAX = 2 ** 63
 const VARINT_BYTES_MAX = 10
 /**
- * Shifts up to this number of bits have a result of at most 32 bits, so that bitwise operators
- * work.
+ * Shifts by fewer bits than this have a result of at most 32 bits, so that bitwise operators work.
  */
 const SMALL_SHIFT = 28
 const START_GROUP = 3

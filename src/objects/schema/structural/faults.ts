@@ -66,7 +66,7 @@ export function manyFault(place: ValidationContext, count: number, countMax: num
 
 /**
  * Returns an error for allOf, anyOf, oneOf or not. As in kube-apiserver, its message contains the
- * path of the value, but the field of the error is empty.
+ * path of the value, but the field of the error does not.
  */
 export function junctorFault(place: ValidationContext, why: string): Fault {
   return () =>

@@ -22,8 +22,8 @@ export const UNKNOWN_CHARACTERS_MAX = 1 << 20
 export type PrunedValue<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
 /**
- * Returns a pruned copy of a whole object. Its apiVersion, kind and metadata stay, because the
- * schema does not apply to them.
+ * Prunes a whole object. Its apiVersion, kind and metadata stay, because the schema does not apply
+ * to them. The given object is not modified.
  */
 export function pruneObject(object: Fields, schema: Structural): PrunedValue<Fields> {
   const unknown = once('unknown fields of object', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))

@@ -229,8 +229,7 @@ const optionalOf = (was: Result | undefined): Result =>
     : new Optional(was)
 
 /**
- * Appends the fieldPath of a rule to a path, after a dot. As in kube-apiserver, the dot is added
- * even before a bracket.
+ * Appends the fieldPath of a rule to a path, after a dot. The dot is added even before a bracket.
  */
 const joined = (path: string, below: string): string =>
   [path, below].filter((part) => part !== '').join('.')
