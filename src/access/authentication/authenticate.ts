@@ -48,8 +48,8 @@ export type AuthenticateOptions = {
   readonly verifyCertificate?: VerifyCertificate | undefined
   /**
    * Returns the user of a static token, or undefined for any other token. Static tokens do not
-   * change while the server runs. The result is therefore cached for each frozen headers object,
-   * which several requests of a connection can share.
+   * change while the server runs. Requests of a connection can share one headers object, so the
+   * result is cached for each shared object.
    */
   readonly fixedToken?: ((token: string) => AuthenticatedUser | undefined) | undefined
   /** Authenticates all other tokens, for the audiences of the server. */
@@ -74,8 +74,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return known
   }
   const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
-    // A request without credentials that must not be anonymous counts as `failure`. An invalid
-    // credential, or an error of an authenticator such as a failed etcd request, counts as `error`.
+    // The metrics count a request that has no credentials, and may not be anonymous, as `failure`.
+    // They count an invalid credential, or an error such as a failed etcd request, as `error`.
     const isNobody =
       refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
     metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)
@@ -108,7 +108,10 @@ type Identify = (
 
 type TokenResult = MaybePromise<AuthenticatedUser | undefined>
 
-/** Creates a function that tries the authenticators in the same order as kube-apiserver. */
+/**
+ * Creates a function that finds the user of a request. It tries the authenticators in the same
+ * order as kube-apiserver.
+ */
 function createIdentify(options: AuthenticateOptions): Identify {
   const { verifyProxy, verifyCertificate, fixedToken, authenticateToken, anonymous } = options
   const logRefusal = createBoundedLog(options.log, options.clock)
@@ -164,9 +167,9 @@ function createIdentify(options: AuthenticateOptions): Identify {
 const invalidToken = 'invalid bearer token'
 
 /**
- * Returns the user if the attempt succeeded. Otherwise records why the credential is invalid.
- * `unknownIs` is the reason to record if the authenticator does not recognize the credential.
- * Without `unknownIs`, no reason is recorded in this case.
+ * Returns the user if an authenticator recognized the credential. If the credential is invalid,
+ * records the reason. If the authenticator does not recognize the credential, records `unknownIs`,
+ * or nothing if `unknownIs` is undefined.
  */
 function knownOf(
   attempt: Attempt,
@@ -180,8 +183,8 @@ function knownOf(
 }
 
 /**
- * Returns the authenticated user or, if there is none, the result of `other`. Does not use
- * `thenMaybe`, because its callback would be allocated for every request.
+ * Returns the authenticated user or, if there is none, the result of `other`. Allocates no callback
+ * unless `result` is a promise, because this function runs for every request.
  */
 const orElse = (
   result: TokenResult,

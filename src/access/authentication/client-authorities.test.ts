@@ -27,8 +27,8 @@ test('certificates of the CA for users are not accepted for front proxies, and c
     assert.match(authorities.faultOf(ofOther, 'client') ?? '', /not in --client-ca-file/)
     assert.equal(authorities.faultOf(ofOther, 'requestHeader'), undefined)
   }
-  // OpenSSL might have verified the certificate through an intermediate that Node does not expose.
-  // The authority that issued the certificate is therefore unknown.
+  // OpenSSL might have verified the certificate through an intermediate certificate that Node does
+  // not expose. It is therefore unknown which authority issued the certificate.
   assert.ok(authorities.faultOf(peer(third), 'client') !== undefined)
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
 })

@@ -15,7 +15,8 @@ import { parseCertificates } from '../../lib/x509/trust-anchors.ts'
 export type AuthorityUse = 'client' | 'requestHeader'
 
 /**
- * PEM bundles for each use of a certificate. Null means that no bundle is configured for this use.
+ * The configured CA certificates (PEM) for clients and for front proxies. Null means that none are
+ * configured.
  */
 export type AuthorityPems = { readonly [use in AuthorityUse]: string | null }
 
@@ -52,8 +53,9 @@ export class ClientAuthorities {
   }
 
   /**
-   * Returns undefined if a configured authority issued the certificate for this use and OpenSSL
-   * verified it. Otherwise returns the reason for the rejection.
+   * Checks a certificate of a client or of a front proxy, depending on `use`. Returns undefined if
+   * OpenSSL verified the certificate and a CA that is configured for this use issued it. Otherwise
+   * returns the reason for the rejection.
    */
   faultOf(peer: PeerCertificate, use: AuthorityUse): string | undefined {
     if (!peer.isVerified) return peer.fault ?? 'certificate signed by unknown authority'

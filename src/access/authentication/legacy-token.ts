@@ -42,7 +42,10 @@ export type LegacyTokenOptions = {
   /** Whether the Secret and the service account must exist (--service-account-lookup). */
   readonly looksUp: boolean
   readonly read: ReadObject
-  /** Sets the label with the day of the last use. The promise never rejects. */
+  /**
+   * Records the day in a label of the Secret, as the day on which its token was last used. The
+   * promise never rejects.
+   */
   readonly label: (secret: KubeObject, day: string) => Promise<void>
   readonly metrics: ServiceAccountMetrics
   readonly wallMs: () => number

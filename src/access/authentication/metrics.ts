@@ -47,7 +47,10 @@ export class AuthenticationMetrics {
   readonly #users: Counter
   readonly #attempts: Counter
   readonly #seconds: Histogram
-  /** Number of authenticated requests, by the name that `shownName` returns for the user. */
+  /**
+   * Number of authenticated requests, by label value. `shownName` returns the label value for a
+   * user.
+   */
   readonly #ofUsers = new Map<string, Count>()
   readonly #results = new Map<Result, Series>()
 
@@ -172,17 +175,20 @@ export class TokenCacheMetrics {
     this.#seconds.with(status).observe(ms / 1000)
   }
 
-  /** Adds 1 when a request starts to wait for a lookup, and -1 when it stops waiting. */
+  /**
+   * Adds 1 when a request begins to wait for an authenticator to look up its token, and -1 when it
+   * stops waiting.
+   */
   wait(change: 1 | -1): void {
     this.#waiting.add(change)
   }
 
-  /** Counts the start of a lookup. */
+  /** Called when an authenticator begins to look up a token that is not in the cache. */
   begin(): void {
     this.#fetching.add()
   }
 
-  /** Counts the end of a lookup. */
+  /** Called when an authenticator has looked up a token, or has failed. */
   finish(status: 'ok' | 'error'): void {
     this.#fetching.add(-1)
     this.#fetches.with(status).add()

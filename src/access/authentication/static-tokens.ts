@@ -4,7 +4,7 @@ import type { TokenEntry } from '../../api/user.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
 import { sharedAudiences, type TokenResult, unknownToken } from './token-authenticator.ts'
 
-/** Like `AuthenticateToken`, but always synchronous. */
+/** Looks up a token. Unlike other token authenticators, never returns a promise. */
 type AuthenticateStatic = (token: string, audiences: readonly string[]) => TokenResult
 
 /**

@@ -10,8 +10,8 @@ import type { TokenCacheMetrics } from './metrics.ts'
 import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
 
 /**
- * Maximum number of cached results, as in kube-apiserver. It is twice the sum of the nodes and
- * namespaces in the largest clusters.
+ * Maximum number of cached results, as in kube-apiserver. The largest clusters have half as many
+ * nodes and namespaces together.
  */
 const RESULTS_MAX = 32 * 1024
 /**
@@ -21,7 +21,10 @@ const RESULTS_MAX = 32 * 1024
 const RESULT_BYTES_MAX = 16 * 1024
 /** Maximum size of all cached results, enough for 32 Ki users with a few groups each. */
 const RESULTS_BYTES_MAX = 64 << 20
-/** Overhead of a string in a list: the header of the string and its slot in the list. */
+/**
+ * Estimated memory of a string in addition to its characters: its header, and its position in a
+ * list.
+ */
 const TEXT_BYTES = 24
 const KEY_BYTES = 32
 

@@ -10,7 +10,8 @@ type Answer = string | Error | object
 type ReviewInput = { readonly audiences?: readonly string[]; readonly version?: ReviewVersion }
 
 const time = { ...systemTime, after: (_ms: number, run: () => void) => setTimeout(run, 0) }
-// The timer for the deadline of a lookup has its real delay. All other timers fire immediately.
+// The timer that limits the duration of a lookup (30 seconds) fires after its real delay. All other
+// timers fire immediately.
 const patient = {
   ...systemTime,
   after: (ms: number, run: () => void) => setTimeout(run, ms === 30_000 ? ms : 0),

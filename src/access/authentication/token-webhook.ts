@@ -42,9 +42,9 @@ export type ReviewVersion = 'v1' | 'v1beta1'
 export type TokenWebhookOptions = {
   readonly client: Pick<KubeconfigClient, 'post'>
   readonly reviewVersion: ReviewVersion
-  /** Minor version of the release of Kubernetes that the server is. */
+  /** Minor version of Kubernetes that this server implements. */
   readonly release: number
-  /** The audiences of the server, for webhooks that ignore audiences. */
+  /** The audiences of the server. They are used for webhooks that do not return audiences. */
   readonly served: readonly string[]
   readonly log: Log
   readonly random: () => number
@@ -132,8 +132,8 @@ function readStatus(text: string, version: ReviewVersion): ReviewStatus {
     [audiences, groups, ...Object.values(fieldsOf(extra))].every((one) => isA(one, isTexts))
   if (!isReadable)
     throw new Error('the status of the response has fields whose types do not match a TokenReview')
-  // The user is cached for minutes, so copy the strings: slices would retain the whole response in
-  // memory.
+  // The user is cached for minutes. Copy the strings, because a substring would retain the whole
+  // response in memory.
   const known = {
     name: ownText(textOf(username)),
     uid: ownText(textOf(uid)),

@@ -10,7 +10,7 @@ import { readVerbs } from '../../api/verbs.ts'
 import type { AbacRule } from '../../config/files/abac.ts'
 import { allowed, type Authorizer, type Rights } from './authorizer.ts'
 
-/** Maximum number of policies that an explanation lists for a user. */
+/** Maximum number of policies that the explanation of a decision lists. */
 const POLICIES_MAX = 10
 
 const notMatched: AccessDecision = { verdict: 'no-opinion', reason: 'No policy matched.' }

@@ -5,8 +5,8 @@ import type { User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 /**
- * The request that waits for a decision. `signal` aborts the decision when the request ends. The
- * AbortSignal is created when the property is first read.
+ * The request that is being authorized. `signal` aborts the decision when the request ends. The
+ * AbortSignal is created when `signal` is read for the first time.
  */
 export type WaitingRequest = { readonly signal: AbortSignal }
 
@@ -47,8 +47,8 @@ export type Authorizer = {
   readonly authorize: Authorize
   readonly rightsOf: (user: User, namespace: string, waiting: RightsRequest) => MaybePromise<Rights>
   /**
-   * Explains why an authorizer made its decision, or what would be needed for a different decision.
-   * Absent if the authorizer has nothing to add to the reason of the decision.
+   * Explains why this authorizer made its decision, or what a different decision would require.
+   * Undefined for an authorizer whose reason already says everything.
    */
   readonly explain?: (
     user: User,

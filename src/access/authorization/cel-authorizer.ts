@@ -18,8 +18,8 @@ import type { Value } from '../../objects/cel/values.ts'
 import type { Authorize, WaitingRequest } from './authorizer.ts'
 
 /**
- * Maximum number of cached checks per request. The cost limit allows only a few dozen checks per
- * expression.
+ * Maximum number of cached decisions per request. This is more than an expression can use: the cost
+ * limit allows only a few dozen authorization checks per expression.
  */
 const KEPT_MAX = 1_000
 
@@ -65,7 +65,10 @@ const toldOf = ({ verdict, reason, error }: AccessDecision): CheckDecision => ({
   ...(error === undefined ? {} : { error }),
 })
 
-/** Returns the user to check. The groups of a service account are those that its tokens have. */
+/**
+ * Returns the user whose access the expression checks. A service account gets the groups that are
+ * in its tokens.
+ */
 function checkedUser({ serviceAccount }: AccessCheck, user: User): User {
   if (serviceAccount === undefined) return user
   const { namespace } = serviceAccount

@@ -29,7 +29,7 @@ export class AuthorizerChain implements Authorizer {
   readonly #logNow: () => Log | undefined
   #links: readonly CountedLink[]
 
-  /** `logNow` returns the log for decisions, or undefined if decisions are currently not logged. */
+  /** `logNow` returns the logger for decisions, or undefined while decisions are not logged. */
   constructor(
     links: readonly Link[],
     metrics: AuthorizationMetrics,
@@ -125,7 +125,7 @@ function decide(
 }
 
 type Rest = {
-  /** The remaining authorizers, beginning with the one whose decision is awaited. */
+  /** The authorizers that have not decided yet. The decision of the first one is awaited. */
   readonly links: readonly CountedLink[]
   readonly user: User
   readonly attributes: AccessAttributes

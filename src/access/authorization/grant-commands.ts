@@ -28,7 +28,10 @@ export function grantCommands(user: User, attributes: AccessAttributes): readonl
   ]
 }
 
-/** kubectl creates rules only for resources that discovery lists. */
+/**
+ * The API group of the resources `uids` and `userextras`, which exist only in rules about
+ * impersonation. Discovery does not list them, so kubectl cannot create rules for them.
+ */
 const unlistedGroup = 'authentication.k8s.io'
 
 function ruleFlags(attributes: AccessAttributes): string | undefined {

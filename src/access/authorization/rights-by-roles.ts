@@ -12,32 +12,34 @@ import type { KeptRule, TextList } from '../rbac/rule.ts'
 import type { Rights } from './authorizer.ts'
 
 /**
- * Maximum number of rules that are listed, of entries of these rules, and of bindings that are
- * visited. A cluster with thousands of roles stays far below this number.
+ * Limit for the sum of three numbers: the listed rules, the entries of their lists, and the
+ * bindings that were visited. Clusters with thousands of roles stay far below this limit.
  */
 const ENTRIES_MAX = 400_000
 /** Maximum length of the rules in JSON, which is the maximum length of an object in a request. */
 const BYTES_MAX = 3 << 20
 /**
- * Number of bytes that are counted for a visited binding. The memory that is reserved for it is
- * RESERVED_TIMES as large.
+ * Number of bytes that a visited binding counts toward the limit. RESERVED_TIMES as much memory is
+ * reserved for the binding.
  */
 const BINDING_BYTES = 10
 /**
- * Length in JSON of a rule without its list entries, and of a list entry without its characters.
+ * RULE_BYTES is the JSON length of a rule whose lists are empty. ENTRY_BYTES is the length of the
+ * quotes and the comma of a list entry.
  */
 const RULE_BYTES = 80
 const ENTRY_BYTES = 3
 /**
- * Number of bytes of memory that are reserved for each byte of the rules in JSON: for the rules,
- * their JSON as a string, and the bytes that are sent.
+ * Memory to reserve for each byte of the rules in JSON. It holds the rules, their JSON as a string,
+ * and the bytes of the response.
  */
 const RESERVED_TIMES = 4
 /**
- * Memory is reserved in steps of this number of bytes. Shorter lists of rules reserve no memory.
+ * Memory is reserved in units of this many bytes. Nothing is reserved for a list of rules that
+ * needs less.
  */
 const RESERVED_BYTES = 64 << 10
-/** Number of list entries that are read in one step. */
+/** Number of list entries that are read before other work can run. */
 const STEP_ENTRIES = 512
 
 export type RightsByRolesOptions = {
@@ -82,7 +84,9 @@ class ListedRules {
     this.#reserve = reserve
   }
 
-  /** Counts a visited binding, because `heldRules` stores which bindings it has visited. */
+  /**
+   * Counts a binding that was visited, because `heldRules` remembers every binding that it visits.
+   */
   addBinding(): void {
     this.#count(BINDING_BYTES)
     this.#reserveMore()
@@ -121,7 +125,10 @@ class ListedRules {
     return list instanceof PackedTexts ? unpacked : list
   }
 
-  /** Whether the current step is over. If so, begins the next step, and the caller should yield. */
+  /**
+   * Whether the current step has read enough entries, so that the caller should yield to other
+   * work. If so, the next step begins.
+   */
   isStepOver(): boolean {
     if (this.#entries < this.#stepEnd) return false
     this.#stepEnd = this.#entries + STEP_ENTRIES

@@ -63,8 +63,8 @@ export function readReviewStatus(
     typeFault(denied, 'bool', `${statusField}.denied`) ??
     typeFault(reason, 'string', `${statusField}.reason`)
   if (fault !== undefined) return { fault }
-  // The reason is cached for minutes, so copy it: a slice would retain the whole response in
-  // memory.
+  // The reason is cached for minutes. Copy the string, because a substring would retain the whole
+  // response in memory.
   return { isAllowed: allowed === true, isDenied: denied === true, reason: ownText(textOf(reason)) }
 }
 

@@ -51,7 +51,7 @@ const tooManyCalls = 'too many requests are being authorized, please try again l
 export type WebhookAuthorizerOptions = {
   readonly name: string
   readonly webhook: AuthorizationWebhook
-  /** Minor version of the release of Kubernetes that the server is. */
+  /** Minor version of Kubernetes that this server implements. */
   readonly release: number
   readonly client: Pick<KubeconfigClient, 'post'>
   readonly metrics: AuthorizationMetrics
@@ -180,8 +180,8 @@ class WebhookAuthorizer {
         webhook: name,
         error: message,
       }))
-      // Deny a request that has already ended, so that no other authorizer decides on it. Otherwise
-      // a client could choose a timeout that ends the request before the webhook denies it.
+      // If the request has already ended, deny it, so that no other authorizer allows it. Otherwise
+      // a client could choose a timeout so short that the webhook cannot deny the request in time.
       if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }
       // The failure policy applies only to failures of the webhook. A limit of this server must not
       // allow requests that the webhook might deny.

@@ -70,9 +70,9 @@ const HINT_LENGTH_MAX = 1000
 const explanations = { kind: 'path', verb: 'get', path: '/debug/authorization' } as const
 
 /**
- * Returns the commands that would allow a rejected request. Returns an empty list unless the roles
- * of the caller (not of the impersonated user) allow it to read explanations. Webhooks are not
- * called.
+ * Returns the commands that would allow a rejected request. Returns an empty list if the caller is
+ * not allowed to read explanations. Only the caller's roles are evaluated: no webhook is called,
+ * and the roles of an impersonated user do not count.
  */
 export function hintsFor(
   links: readonly Link[],

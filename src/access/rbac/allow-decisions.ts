@@ -1,6 +1,6 @@
 /**
- * Caches one decision for each binding: that a request is allowed because of this binding. Thus the
- * reason, which is a part of the decision, is not formatted for each request.
+ * Caches the decision that a request is allowed, once per binding. The reason in the decision names
+ * the binding and its role, so it need not be formatted again for each request.
  */
 import type { AccessDecision } from '../../api/access.ts'
 import { quote } from '../../api/quote.ts'
@@ -13,7 +13,10 @@ const DECISIONS_MAX = 4096
 type CachedDecision = { readonly subject: Subject; readonly decision: AccessDecision }
 
 export class AllowDecisions {
-  /** For each binding, the decision for the subject that matched most recently. */
+  /**
+   * For each binding, the decision for the most recent request that the binding allowed, with the
+   * subject that matched the user.
+   */
   readonly #known = new Map<Binding, CachedDecision>()
 
   /**

@@ -68,8 +68,8 @@ function verdictOf(rules: readonly Fields[], attributes: AccessAttributes): bool
   role(index, '/r', ...rules)
   bind(index, '/b', 'ClusterRole/r', person())
   const short = authorizeByRoles(index, alice, attributes).verdict === 'allow'
-  // Repeat the check with a long role, whose rules are looked up by resource. The decision must be
-  // the same.
+  // Repeat the check with a role that has many rules, which are looked up by resource. The decision
+  // must be the same.
   const others = Array.from({ length: 40 }, (_, at) => may('dance', `others${at}`))
   role(index, '/r', ...others, ...rules, ...others)
   assert.equal(authorizeByRoles(index, alice, attributes).verdict === 'allow', short)

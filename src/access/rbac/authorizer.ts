@@ -46,13 +46,13 @@ export function authorizeByRoles(
 
 export type HeldOptions = {
   /**
-   * The namespace to check. If the namespace is empty, only rules that apply cluster-wide are
-   * returned.
+   * The namespace whose RoleBindings apply. If the namespace is empty, only ClusterRoleBindings
+   * apply.
    */
   readonly namespace: string
   /**
-   * How often the rules of a role are returned if several bindings reference the role: once, or
-   * once per binding as in a SelfSubjectRulesReview.
+   * Whether a role that several bindings reference is returned once (`role`), or once per binding
+   * (`binding`), as in a SelfSubjectRulesReview.
    */
   readonly each: 'role' | 'binding'
   /**
@@ -62,8 +62,8 @@ export type HeldOptions = {
 }
 
 /**
- * Yields the rules of each role that applies to the user in a namespace. Between the roles, yields
- * empty lists, at which the caller can pause.
+ * Yields the rules of each role that the user has in a namespace. Also yields empty lists, so that
+ * the caller can pause between two roles.
  */
 export function* heldRules(
   index: RoleIndex,
@@ -77,8 +77,8 @@ export function* heldRules(
     const counted = each === 'role' ? role : binding
     if (seen.has(counted)) continue
     seen.add(counted)
-    // The message depends on how kube-apiserver reads the role: a SelfSubjectRulesReview uses a
-    // lister, and the escalation check reads from storage.
+    // In kube-apiserver, a SelfSubjectRulesReview reads roles through a lister, and the escalation
+    // check reads them from storage. The error messages of the two differ.
     if (!(role instanceof Role) || role.rules === undefined)
       errors.add(binding, each === 'binding' ? 'singular' : 'plural')
     else yield role.rules
@@ -91,8 +91,8 @@ export class ResolutionErrors {
   #more = 0
 
   /**
-   * If the message is full, only count the role, because thousands of roles of a user can be
-   * missing.
+   * Adds a message. When the maximum number of messages is reached, only counts the missing role,
+   * because a user can have thousands of missing roles.
    */
   add(binding: Binding, names: 'singular' | 'plural'): void {
     if (this.#texts.size < ERRORS_MAX) this.#texts.add(unresolved(binding, names))

@@ -36,8 +36,8 @@ export type Binding = {
 export class SubjectList {
   readonly all: readonly Subject[]
   /**
-   * Maps each user name or group name to the position of the first subject with that name. Built by
-   * the first lookup in a long list.
+   * Position of the first subject with each user name, and in `#groups` with each group name.
+   * Computed when a long list is searched for the first time.
    */
   #users: ReadonlyMap<string, number> | undefined
   #groups: ReadonlyMap<string, number> | undefined
@@ -73,8 +73,8 @@ export const firstSubject = ({ subjects }: Binding, user: User): Subject | undef
   subjects instanceof SubjectList ? subjects.firstFor(user) : subjects
 
 /**
- * Sets of groups, keyed by the list of groups. Requests with the same client certificate or cached
- * token share one list, so its set is built only once.
+ * The sets of groups that `groupsOf` has built, by list of groups. Requests with the same client
+ * certificate or cached token share one list, so its set is built only once.
  */
 const groupSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 

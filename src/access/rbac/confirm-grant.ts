@@ -43,8 +43,8 @@ export type Grant = {
   /** Aborts the check when the request ends. */
   readonly signal: AbortSignal
   /**
-   * Runs work on the object in parts, between which other work can run. Undefined if the object is
-   * small. The promise rejects when the request ends.
+   * Processes a large object in parts, so that other requests do not have to wait. Undefined if the
+   * object is small. The promise rejects when the request ends.
    */
   readonly inParts: (<T>(work: () => T) => Promise<T>) | undefined
   /** Reserves memory for the request, in bytes. Throws if there is not enough memory. */
@@ -96,8 +96,8 @@ async function confirmRole(options: ConfirmGrantOptions, grant: Grant): Promise<
 }
 
 /**
- * Processes the object of the request. A large object is processed in parts, between which other
- * work can run.
+ * Runs a function that processes the object of the request. A large object is processed in parts,
+ * so that other requests do not have to wait.
  */
 const work = <T>({ inParts }: Grant, run: () => T): MaybePromise<T> =>
   inParts === undefined ? run() : inParts(run)
@@ -114,7 +114,8 @@ async function confirmBinding(options: ConfirmGrantOptions, grant: Grant): Promi
   const bind = { verb: 'bind', group: textOf(apiGroup), plural, namespace, name: roleName }
   if (await isAuthorized(options, grant, bind)) return
   const rules = options.index.rulesOf(roleKind, { namespace, name: roleName })
-  // As in kube-apiserver, the error has the resource of the request but the name of the role.
+  // As in kube-apiserver, this error names the resource that is written, such as `rolebindings`,
+  // but the name in it is that of the missing role.
   if (rules === undefined) throw notFound({ group: rbacGroup, plural: resource }, roleName)
   await confirmHeld(options, grant, rules)
 }
@@ -176,8 +177,9 @@ function shownLines(lines: readonly string[], hasMore: boolean): string {
 type GrantFailure = MissingRights & { readonly error: string }
 
 /**
- * Returns the requested permissions that the user lacks. Rejects if no missing permission was found
- * before a limit was reached: the check can reject too much, but it never allows too much.
+ * Returns the requested permissions that the user lacks. If the comparison reaches a limit before
+ * it finds a missing permission, rejects. A write may thus be rejected without need, but a missing
+ * permission never goes unnoticed.
  */
 async function lacking(
   { index }: ConfirmGrantOptions,

@@ -142,8 +142,8 @@ test('a comparison of many rules is divided into short slices, between which oth
     longestMs = Math.max(longestMs, tookMs)
     if (isDone) break
   }
-  // The whole comparison takes one or two seconds. If it were not divided into steps, one step
-  // would exceed this limit.
+  // The whole comparison takes one or two seconds, so this limit would be exceeded if everything
+  // happened in one step.
   assert.ok(longestMs < 500, `${longestMs} ms`)
 })
 
@@ -194,6 +194,7 @@ test('missing permissions are formatted in steps of a few permissions', () => {
   const rights = Array.from({ length: 1_000 }, (_, at) => may('get', `x${at}`))
   let count = 0
   for (const _ of describeRights(rights)) count++
-  // Each missing permission takes two steps: it is first joined with others and then formatted.
+  // Each missing permission is processed twice: it is joined with others and then formatted. A step
+  // handles at most eight permissions.
   assert.ok(count >= 200, `${count} steps`)
 })

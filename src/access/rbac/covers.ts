@@ -1,6 +1,6 @@
 /**
- * Determines which permissions of one list of rules are missing in another list. The escalation
- * check and the reconciliation of default roles use it.
+ * Determines which permissions one list of rules has and another list lacks. The escalation check
+ * and the reconciliation of default roles use it.
  *
  * Each rule is split into single permissions. A permission is either a verb with a path, or a verb
  * with a group, a resource and, if the rule has names, a name.
@@ -21,7 +21,7 @@ import {
 import type { KeptRule, Rule } from './rule.ts'
 
 /**
- * Maximum number of list entries that are compared, which takes about a second. Without a limit, a
+ * Maximum number of comparisons between list entries; they take about a second. Without a limit, a
  * rule whose lists have a few hundred entries each could have billions of permissions.
  */
 export const COMPARED_ENTRIES_MAX = 50_000_000
@@ -29,17 +29,14 @@ export const COMPARED_ENTRIES_MAX = 50_000_000
 const MISSING_MAX = 1_000
 /** Maximum size of a rule that is compared as a whole, in list entries. */
 const WHOLE_MAX = 1_000
-/**
- * Number of list entries that count as compared when a permission is compared: the verb, group,
- * resource and name.
- */
+/** Number of comparisons that one permission counts as: its verb, group, resource and name. */
 const RIGHT_ENTRIES = 4
 /**
  * Maximum length of a name in a message. A thousand missing permissions can share a name of
  * megabytes, which would be quoted for each of them.
  */
 const SHOWN_NAME_MAX = 1024
-/** Number of missing permissions that one step joins or formats. */
+/** Number of missing permissions that are joined or formatted before other work can run. */
 const STEP_SHOWN = 8
 
 export type MissingRights = {
@@ -57,8 +54,8 @@ export type CoversOptions = {
 }
 
 /**
- * Returns those permissions of the `wanted` rules that no role grants. `held` contains one list of
- * rules for each role of the user, and is read only as far as necessary.
+ * Returns those permissions of the `wanted` rules that the `held` rules do not grant. `held` has
+ * one list of rules for each role of the user, and is read only as far as necessary.
  */
 export function* missingRights(
   held: Iterable<readonly KeptRule[]>,
@@ -100,7 +97,10 @@ class Owners {
   readonly #compared: ComparedEntries
   readonly #numbers: RuleNumbers
   readonly #rest: Iterator<HeldRule | undefined>
-  /** The converted rules of the user that can cover a permission of the `wanted` rules. */
+  /**
+   * The converted rules of the user. Rules that cannot cover a permission of the `wanted` rules are
+   * left out.
+   */
   readonly #rules: HeldRule[] = []
 
   constructor(
@@ -114,8 +114,8 @@ class Owners {
   }
 
   /**
-   * Whether `test` returns true for one of the user's rules. Stops without reading further rules if
-   * the limit for comparisons is reached.
+   * Whether `test` returns true for one of the user's rules. Stops early if the maximum number of
+   * comparisons is reached.
    */
   *cover(test: (owner: HeldRule) => boolean): Steps<boolean> {
     for (const owner of this.#rules) {
@@ -175,8 +175,8 @@ class Owners {
   /** Converts the rules one by one. Yields undefined where the caller can pause. */
   *#convert(held: Iterable<readonly KeptRule[]>): Generator<HeldRule | undefined> {
     for (const rules of held) {
-      // Count each list of rules as a stored entry, because `held` remembers which roles it has
-      // already returned.
+      // Reserve memory for each list of rules, because the generator behind `held` remembers which
+      // roles it has returned.
       this.#compared.addStored()
       if (this.#compared.isStepOver()) yield undefined
       for (const rule of rules) {
@@ -215,8 +215,8 @@ function* joinVerbs(rights: readonly Rule[]): Steps<readonly Rule[]> {
       ofPaths.push(right)
       continue
     }
-    // Use the names as they are shown in messages. Otherwise the key would contain names of
-    // megabytes.
+    // Permissions with the same key are joined. The key contains the names as they are shown in
+    // messages, because a full name can have megabytes.
     const key = describeRule({ ...right, verbs: [] })
     const known = joined.get(key)
     if (known === undefined) joined.set(key, { ...right, verbs: [...right.verbs] })

@@ -29,12 +29,13 @@ import {
 const BINDINGS_MAX = 10_000
 const RULES_MAX = 1_000_000
 /**
- * Maximum number of grants that are collected for each kind of difference, and maximum number of
- * grants in the whole list.
+ * Maximum number of bindings in the list of those that come closest. At most this many are
+ * collected for each kind of difference.
  */
 const NEAREST_MAX = 10
 /**
- * Maximum number of entries that are shown for each list of a rule, and maximum length of an entry.
+ * A list of a rule is shown with at most ENTRIES_MAX entries, and each entry with at most
+ * ENTRY_CHARACTERS_MAX characters.
  */
 const ENTRIES_MAX = 20
 const ENTRY_CHARACTERS_MAX = 256
@@ -135,7 +136,8 @@ function differenceOf(
 ): Difference | undefined {
   const hasVerb = hasOrAll(rule.verbs, question.verb)
   if (question.kind === 'path') {
-    // Rules of RoleBindings do not apply to paths.
+    // Rules for paths have no effect in a RoleBinding, so a RoleBinding in another namespace is not
+    // listed.
     if (isInOther) return undefined
     const hasPath = rule.nonResourceURLs.some((url) => urlCovers(url, question.path))
     if (hasPath) return 'verb'

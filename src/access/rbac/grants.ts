@@ -1,6 +1,6 @@
 /**
- * The rules of a long role, by resource. Rules that differ only in their resource names are merged,
- * because a role can have a rule for each of thousands of objects.
+ * The rules of a role that has many rules, by resource. Rules that differ only in their resource
+ * names are merged, because a role can have a rule for each of thousands of objects.
  */
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { PackedTexts } from '../../lib/bytes/packed-texts.ts'
@@ -18,13 +18,13 @@ const STEP_ENTRIES = 256
 
 type TextLookup = TextList | Set<string>
 
-/** The permissions that merged rules grant for each of their resources. */
+/** The permissions that one rule, or several merged rules, grant for each of their resources. */
 type Grant = {
   readonly verbs: TextLookup
   readonly apiGroups: TextLookup
   /**
-   * The lists of names, or undefined if all objects are covered. Short lists are merged into the
-   * first list.
+   * The object names to which the permissions are limited, or undefined if they apply to all
+   * objects. Short lists of names are merged into the Set. A long list is added unchanged.
    */
   names: [Set<string>, ...PackedTexts[]] | undefined
 }
@@ -44,8 +44,8 @@ export class Grants {
     }
     for (const rule of rules) {
       if (grants.#isStepOver()) yield
-      // If several rules have equal lists, these are usually one shared list
-      // (lib/collections/shared-lists.ts).
+      // Equal lists of several rules are usually the same object, because roles are read with a
+      // pool of lists (lib/collections/shared-lists.ts).
       const key = [rule.verbs, rule.apiGroups, rule.resources].map(numberOf).join()
       const known = byKey.get(key)
       if (known === undefined) byKey.set(key, yield* grants.#add(rule))

@@ -36,8 +36,9 @@ export class NamespaceBindings {
   }
 
   /**
-   * Visits the bindings of the user name, and then those of the groups. If several bindings of a
-   * name have the same role, only one of them is visited. Returns whether a visit returned true.
+   * Calls `see` for the bindings of the user name, and then for those of the groups. If several
+   * bindings of a user or group name have the same role, visits only one of them. Returns whether
+   * `see` has returned true, which ends the visit.
    */
   visit(user: User, see: Visit): boolean {
     if (visitRoles(this.#ofUsers.get(user.name), see)) return true
@@ -55,10 +56,10 @@ export class NamespaceBindings {
   }
 }
 
-/** The bindings that name a user or a group. Most names have a single binding. */
+/** The bindings of one user name or group name. Most names have a single binding. */
 type BindingsOfName = Binding | ByRole
 
-/** The bindings of a name that has several bindings, by role. */
+/** Several bindings of one user name or group name, by role. */
 class ByRole {
   readonly #bindings = new Map<Binding['role'], Binding | Set<Binding>>()
 

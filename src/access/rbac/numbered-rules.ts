@@ -15,11 +15,13 @@ const SCAN_MAX = 16
  * Number of list entries that are compared in one step. A step takes a few tens of microseconds.
  */
 const STEP_ENTRIES = 1024
-/** Reading this number of characters takes as long as comparing one list entry. */
+/** Reading this number of characters takes as long as one comparison between two list entries. */
 const ENTRY_CHARACTERS = 256
-/** Matching a path with a pattern takes as long as comparing this number of list entries. */
+/**
+ * Matching a path with a pattern takes as long as this number of comparisons between list entries.
+ */
 const PATH_ENTRIES = 4
-/** Storing an entry takes as long as comparing this number of list entries. */
+/** Storing a list entry takes as long as this number of comparisons between list entries. */
 const STORED_ENTRIES = 8
 /** Memory of a stored entry: a number in a list or a Set, or a string in a Map. */
 const STORED_BYTES = 64
@@ -27,7 +29,7 @@ const STORED_BYTES = 64
 const RESERVED_ENTRIES = 16_384
 
 /**
- * Counts the list entries that a check has compared. Also reserves memory for the entries that it
+ * Counts the comparisons of a check. Also reserves memory for the list entries that the check
  * stores.
  */
 export class ComparedEntries {
@@ -63,7 +65,10 @@ export class ComparedEntries {
     if (++this.#stored % RESERVED_ENTRIES === 0) this.#reserve(RESERVED_ENTRIES * STORED_BYTES)
   }
 
-  /** Whether the current step is over. If so, begins the next step, and the caller should yield. */
+  /**
+   * Whether enough was compared that the caller should yield to other work. If so, starts a new
+   * step.
+   */
   isStepOver(): boolean {
     if (this.#count < this.#stepEnd) return false
     this.#stepEnd = this.#count + STEP_ENTRIES
@@ -80,8 +85,8 @@ export type WantedRule = { readonly [list in keyof Rule]: readonly number[] }
 export type NumberList = 'all' | readonly number[] | ReadonlySet<number>
 
 /**
- * A converted rule of the user. Instead of its path patterns, it contains those paths of the
- * `wanted` rules that the patterns match.
+ * A converted rule that the user has. Its list of paths contains no patterns, but those paths of
+ * the `wanted` rules that match its patterns.
  */
 export type HeldRule = { readonly [list in keyof Rule]: NumberList }
 

@@ -1,6 +1,6 @@
 /**
- * Determines whether stored metadata is plain: whether it contains only known fields of the right
- * types, as this server writes them.
+ * Determines whether stored metadata is plain. Plain metadata contains only common fields, with the
+ * right types, in the form in which this server writes them.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { parseTime } from '../../api/time.ts'

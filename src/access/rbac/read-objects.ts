@@ -33,7 +33,7 @@ function readRule(rule: Fields): Rule {
   }
 }
 
-/** One object for all empty rules, because a role can contain a million empty rules. */
+/** All empty rules share one object, because a role can contain a million of them. */
 const emptyRule: Rule = {
   verbs: [],
   apiGroups: [],
@@ -58,8 +58,8 @@ export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
   )
 
 /**
- * Reads the rules of a large role in steps, so that other work can run in between. Returns the same
- * rules as `keptRules`.
+ * Reads the rules of a large role in steps, between which other work can run. Returns the same
+ * rules as `keptRules`, which reads all rules at once.
  */
 export function* keptInSteps(role: Fields, shared: SharedLists): Steps<KeptRule[]> {
   const { rules } = role
@@ -89,11 +89,11 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<KeptRule[
 const entriesOf = (rule: Rule): number =>
   Object.values(rule).reduce((entries, list) => entries + list.length, 1)
 
-/** Number of rules, entries of rules, or subjects that are read between two yields. */
+/** Number of rules, list entries of rules, or subjects that are read before other work can run. */
 const ITEMS_PER_STEP = 256
 /**
- * Minimum length of a list that is packed. A shorter list needs little memory, and can be searched
- * faster if it is not packed.
+ * Minimum length of a list of strings that is stored in packed form, which needs less memory.
+ * Shorter lists are stored as arrays, which can be searched faster.
  */
 const PACKED_MIN = 256
 

@@ -38,7 +38,7 @@ export function readPolicy(text: string, gates: Gates): PolicyObject[] {
 
 /**
  * Whether conditions such as `Gate,!Other,34-36` are met: `Gate` is on, `Other` is off, and the
- * release is between 34 and 36. A range without a first or last release is not limited there.
+ * release is between 34 and 36. In a range, the first or last release can be missing.
  */
 const isMet = (conditions: string, { release, isOn }: Gates): boolean =>
   conditions === '' ||
@@ -49,8 +49,8 @@ const isMet = (conditions: string, { release, isOn }: Gates): boolean =>
   })
 
 /**
- * Returns the key and value of a line such as `label key=value`. Returns an empty list if the line
- * begins with another word.
+ * Returns the key and value of a line that begins with `word`, such as `label key=value`. Returns
+ * an empty list for any other line.
  */
 function pairAfter(word: string, line: string): (readonly [string, string])[] {
   if (!line.startsWith(word)) return []

@@ -1,7 +1,7 @@
 /**
  * Reads roles and bindings from their stored bytes. At startup, a server reads all of them before
- * it accepts requests, and decoding and encoding them would take three times as long. Objects that
- * this server would not write in exactly this form are passed to the decoder, which rejects
+ * it accepts requests. The decoder that other objects pass through would take three times as long.
+ * It is used only for objects that this server would have stored in a different form, and rejects
  * malformed objects.
  */
 import { parseText } from '../../api/json-value.ts'

@@ -27,7 +27,7 @@ const pathRule = fc.record({
   verbs: listOf('get', '*'),
   nonResourceURLs: listOf('/x', '/x/*', '*', '/y*'),
 })
-/** Makes some roles long enough that their rules are looked up by resource. */
+/** Rules that make a role long. The rules of a long role are looked up by resource. */
 const filler = Array.from({ length: 30 }, (_, at) => ({
   verbs: ['v'],
   apiGroups: ['g'],
@@ -146,8 +146,8 @@ test("the time of a decision is linear in the number of the user's groups", () =
     const binding = { roleRef: { kind: 'ClusterRole', name: 'r' }, subjects }
     index.setBinding({ namespace: '', name }, keptBinding(binding, '', shared))
   }
-  // In the first binding every subject matches. In the other bindings, only the last of three
-  // subjects matches.
+  // The user is in all of these groups, so all subjects of the first binding match. In the other
+  // bindings, only the last of three subjects matches.
   bind('long', groups)
   for (let at = 0; at < 2_000; at++) bind(`short-${at}`, ['x', 'y', `g${at}`])
   const seen: string[] = []

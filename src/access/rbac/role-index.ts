@@ -31,8 +31,9 @@ export class RoleIndex {
   readonly #byNamespace = new Map<string, NamespaceBindings>()
 
   /**
-   * Updates a role. Undefined rules mean that the role was deleted. For a large role, the caller
-   * builds the grants in steps. Otherwise, the next decision would build them all at once.
+   * Updates a role. `rules` are undefined if the role was deleted. For a large role, the caller
+   * passes `grants`, the rules by resource, which it has built in steps. Otherwise, the next
+   * decision builds them at once.
    */
   setRole(
     { namespace, name }: RoleLocation,
@@ -104,8 +105,8 @@ export class RoleIndex {
   }
 
   /**
-   * Yields the namespace and name of each existing role or binding. `isOfCluster` selects either
-   * the cluster-scoped objects or the namespaced objects.
+   * Yields the namespace and name of each existing role or binding: of the cluster-scoped ones if
+   * `isOfCluster` is true, and of the namespaced ones otherwise.
    */
   *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<RoleLocation> {
     for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
@@ -164,8 +165,8 @@ export class RoleIndex {
   }
 
   /**
-   * Updates the number of references to the roles. The new reference is counted first, so that a
-   * missing role that both bindings reference stays in the index.
+   * Updates how many bindings reference the old and the new role of a binding. The new reference is
+   * counted first. Otherwise, a missing role that was and still is referenced would be removed.
    */
   #replaceRole(before: Binding | undefined, after: Binding | undefined): void {
     if (after?.role instanceof Role) after.role.bindings++

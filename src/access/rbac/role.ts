@@ -4,14 +4,14 @@ import { Grants } from './grants.ts'
 import { type KeptRule, type Question, ruleCovers } from './rule.ts'
 
 /**
- * If the lists of all rules together have at most this many entries, they are scanned. The rules of
- * a longer role are looked up by resource.
+ * The rules of a role are checked one by one if their lists have at most this many entries
+ * together. Otherwise they are looked up by resource.
  */
 const SCAN_MAX = 64
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** The resources of RBAC. */
+/** The resources of the API group rbac.authorization.k8s.io. */
 export const roleResources = [
   'clusterroles',
   'clusterrolebindings',
@@ -44,8 +44,8 @@ export class Role {
   #grants: Grants | undefined
   #isLong = false
   /**
-   * The last request that no rule covers. Cached because several bindings of a user may reference
-   * the same role.
+   * The last request that this role does not allow. Several bindings of the user may reference the
+   * role, and would otherwise check its rules again.
    */
   #refused: Question | undefined
 
@@ -60,8 +60,8 @@ export class Role {
   }
 
   /**
-   * Sets the rules. Undefined rules mean that the role was deleted. `grants` are the grants that
-   * result from the rules, if they have already been built.
+   * Sets the rules. `rules` are undefined if the role was deleted. `grants` are the same rules by
+   * resource, if the caller has already built them.
    */
   setRules(rules: readonly KeptRule[] | undefined, grants?: Grants): void {
     this.#rules = rules

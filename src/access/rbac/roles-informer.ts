@@ -59,8 +59,8 @@ export class RolesInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the index contains everything that any server acknowledged to a client before the
-   * call. Rejects with a StorageError if the storage does not respond.
+   * Waits until the index contains all writes that any server had acknowledged when this function
+   * was called. Rejects with a StorageError if the storage does not respond.
    */
   async latest(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#resources.values()].map((followed) => followed.latest(signal)))
@@ -138,8 +138,8 @@ export class RolesInformer implements AsyncDisposable {
 }
 
 /**
- * Maximum number of rules, entries of rules, and subjects that are read in one step. Larger roles
- * and bindings are read in several steps.
+ * Maximum size of a role or binding that is read at once: its rules, their list entries, and its
+ * subjects. Larger ones are read in several steps, between which other work can run.
  */
 const ENTRIES_MAX = 1024
 

@@ -15,7 +15,7 @@ export type Rule = {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** A list of strings in a rule. Long lists are packed, because they would fill the heap. */
+/** A list of strings in a rule. Long lists are stored in packed form, which needs less memory. */
 export type TextList = readonly string[] | PackedTexts
 
 /** A rule of a role, as stored in the index of roles. */
@@ -82,9 +82,8 @@ export const hasOrAll = (list: TextList, value: string): boolean =>
   hasText(list, value) || hasText(list, '*')
 
 /**
- * Whether a list of resources in a rule covers a resource. `ofAny` is the pattern for the
- * subresource of any resource: an asterisk, a slash and the subresource. `ofAny` is empty if the
- * request is not for a subresource.
+ * Whether a list of resources in a rule covers a resource. `ofAny` is the pattern for this
+ * subresource of any resource, such as `*\/log`, or empty if the request is not for a subresource.
  */
 export const coversResource = (list: TextList, resource: string, ofAny: string): boolean =>
   hasText(list, resource) || hasText(list, '*') || (ofAny !== '' && hasText(list, ofAny))

@@ -17,8 +17,8 @@ const COST_MAX = 1_000_000
 export type Variable = { readonly name: string; readonly value: Fields; readonly type: Type }
 
 /**
- * Evaluates an expression with one variable. `answer` is called to match slow regular expressions
- * outside the main thread.
+ * Evaluates an expression with one variable. Calls `answer` for each slow regular expression, which
+ * is matched outside the main thread.
  */
 export async function evaluate(
   { text, program }: Expression,

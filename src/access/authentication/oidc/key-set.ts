@@ -23,8 +23,8 @@ export function readKeySet(bytes: Buffer): readonly IssuerKey[] {
 
 /**
  * Reads a key. Returns a list with the key, or an empty list if the key is not usable. The returned
- * key has only the public members, without `alg`. As in kube-apiserver, an RSA key can therefore
- * verify every RSA algorithm that is allowed.
+ * key has only the public members. It does not have `alg`, so an RSA key can verify signatures of
+ * every allowed RSA algorithm, as in kube-apiserver.
  */
 function readKey(key: Fields): IssuerKey[] {
   const [kid, use] = [textOf(key['kid']), textOf(key['use'])]

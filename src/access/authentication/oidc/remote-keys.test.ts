@@ -15,7 +15,10 @@ async function createKey(kid: string, alg = 'ES256') {
   return { jwk, sign }
 }
 
-/** Creates an issuer with replaceable keys, and a clock that advances when code sleeps. */
+/**
+ * Creates an issuer with replaceable keys. Its clock is simulated: a timer advances the clock and
+ * fires immediately.
+ */
 function createIssuer(keys: readonly object[], headers: Answer['headers'] = {}) {
   const issuer = { keys, headers, fetches: 0, nowMs: 1_000_000, isDown: false }
   const get = async (): Promise<Answer> => {

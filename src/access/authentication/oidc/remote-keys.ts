@@ -13,8 +13,8 @@ import type { Get } from './issuer-client.ts'
 import { type IssuerKey, readKeySet } from './key-set.ts'
 
 /**
- * If a token has an unknown key, the known keys are treated as expired this long before they
- * expire, as in kube-apiserver.
+ * For a token with an unknown key, the known keys count as expired this long before their
+ * expiration, as in kube-apiserver.
  */
 const EXPIRY_LEEWAY_MS = 30_000
 /**
@@ -45,7 +45,7 @@ export class RemoteKeys {
   readonly #url: string
   readonly #options: RemoteKeysOptions
   #keys: readonly IssuerKey[] = []
-  /** Expiration of the keys on the monotonic clock. `#fetchedAtMs` is on the same clock. */
+  /** Time at which the keys expire. This time and `#fetchedAtMs` are on the monotonic clock. */
   #expiresAtMs = Number.NEGATIVE_INFINITY
   #fetchedAtMs = Number.NEGATIVE_INFINITY
   #fetching: Promise<readonly IssuerKey[]> | undefined

@@ -63,7 +63,7 @@ function readKey(reader: WireReader): SignerKey {
   while (reader.more()) {
     const tag = reader.tag()
     if (tag === bytesTag(1)) id = reader.string()
-    // Copy the bytes, because the reader returns a view of the received message.
+    // Copy the bytes. The reader returns a Buffer that shares memory with the received message.
     else if (tag === bytesTag(2)) der = Buffer.from(reader.bytes())
     else if (tag === varintTag(3)) isExcludedFromDiscovery = reader.bool()
     else reader.skip(tag)

@@ -29,8 +29,8 @@ const claimPrefix = 'persistentvolumeclaims/'
 export type PodContent = {
   readonly node: string
   /**
-   * Keys from `referenceTo` without duplicates. The graph retains them, so they must not be slices
-   * of longer strings.
+   * Keys that `referenceTo` returned, without duplicates. The graph retains them, so they must not
+   * be substrings of longer strings, which would also stay in memory.
    */
   readonly references: readonly string[]
 }

@@ -1,7 +1,7 @@
 /**
  * Keeps the node graph current by watching the cache. As in kube-apiserver, the graph may lag
- * slightly behind the stored state. A kubelet that received a pod from this server can access the
- * objects that the pod refers to.
+ * slightly behind the stored state. However, a kubelet that has received a pod from this server can
+ * already access the objects that the pod refers to.
  */
 import type { InformerAccess } from '../../../storage/cache/informer-by-name.ts'
 import { Informer } from '../../../storage/cache/informer.ts'
@@ -47,8 +47,8 @@ type Source<T> = {
   readonly plural: string
   readonly read: (item: Item, place: ReadContext) => T | undefined
   /**
-   * Sets the content of an object in the graph. If the work takes long, returns the remaining
-   * steps.
+   * Sets the content of an object in the graph. If this takes long, returns a generator that
+   * performs the rest in steps.
    */
   readonly set: (name: string, content: T | undefined) => Steps<void> | undefined | void
   readonly names: () => Iterable<string>
@@ -162,8 +162,8 @@ export class NodeGraphInformer implements AsyncDisposable {
 }
 
 /**
- * Maximum number of names in a pod that are read in one step. A pod with more names is read in
- * several steps.
+ * Maximum number of names in a pod that is added to the graph at once. A pod with more names is
+ * added in several steps, between which other work can run.
  */
 const NAMES_MAX = 1024
 
@@ -171,8 +171,8 @@ const namesIn = ({ names }: PodNames): number =>
   names.reduce((count, [, list]) => count + list.length, 0)
 
 /**
- * Converts object names in the graph to keys in the store. A key is the resource prefix followed by
- * the object name.
+ * Returns the keys in the store for objects in the graph. A key is the prefix of the resource
+ * followed by the object name.
  */
 function* keysOf({ prefix }: ResourceKeys, names: Iterable<string>): Generator<string> {
   for (const name of names) yield prefix + name

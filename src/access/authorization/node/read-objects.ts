@@ -16,14 +16,14 @@ import { type PodContent, referenceTo, type VolumeContent } from './graph.ts'
 
 const none: readonly string[] = []
 
-/** The namespace and name of an object, and a pool that deduplicates strings. */
+/** The namespace and name of the object that is read, and a pool that deduplicates strings. */
 export type ReadContext = {
   readonly namespace: string
   readonly name: string
   readonly shared: SharedLists
 }
 
-/** Number of references that are read in one step. */
+/** Number of references that are read before other work can run. */
 const STEP_REFERENCES = 256
 
 /** The node of a pod, and the names of the objects that the pod refers to. */
