@@ -44,14 +44,15 @@ export type Attributes = {
   readonly shape: () => ObjectSchema
   readonly context: RequestContext
   /**
-   * Objects that plugins of the same step have already read, so that later plugins can reuse them.
+   * Objects that earlier plugins of this step (mutating or validating) have read, so that later
+   * plugins need not read them again.
    */
   readonly known: PreloadedObjects
 }
 
 /**
- * Objects that the plugins of a step share. `namespace` is the namespace of the request's object,
- * as read from the cache.
+ * Objects that one plugin reads and later plugins reuse. `namespace` is the Namespace of the object
+ * in the request, as read from the cache.
  */
 export type PreloadedObjects = { namespace?: KubeObject }
 
@@ -78,8 +79,8 @@ export class Rounds {
   /** Whether the mutating plugins are running for the second time. */
   isSecond = false
   /**
-   * Whether a second round is needed. Set by a plugin that changed an object that other plugins
-   * have already processed.
+   * Whether the mutating plugins must run again. Set by a plugin that changed the object after
+   * other plugins had processed it.
    */
   needsSecond = false
 }
@@ -111,8 +112,8 @@ export function refusal(attributes: Attributes, why: string): ApiError {
 }
 
 /**
- * The plugins that handle one operation on one resource, in order, for the mutating and the
- * validating step.
+ * The plugins that handle one operation on one resource, in the order in which they run: first the
+ * mutating plugins, then the validating ones.
  */
 type Chain = {
   readonly mutating: MeasuredStep<NonNullable<Plugin['mutate']>>
@@ -153,8 +154,8 @@ export class Admission {
     const mutated = thenMaybe(mutateOnce(attributes, step, { rounds, watch }), (object) => {
       if (!rounds.needsSecond) return object
       rounds.isSecond = true
-      // Webhooks may have taken seconds, so objects that plugins read in the first round may be
-      // outdated.
+      // Do not reuse the objects that plugins read in the first round: webhooks may have taken
+      // seconds, so the objects may be outdated.
       return mutateOnce({ ...attributes, object, known: {} }, step, { rounds, watch })
     })
     return thenMaybe(mutated, (object) => {

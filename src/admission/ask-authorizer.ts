@@ -1,6 +1,6 @@
 /**
- * The type of the function that plugins call to check whether a user has access to something that
- * is not in the path of the request.
+ * The type of the function with which plugins check permissions that the request needs in addition
+ * to those for its own path.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { User } from '../api/user.ts'

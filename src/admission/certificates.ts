@@ -14,7 +14,8 @@ import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 export type Requester = { readonly user: User; readonly signal: AbortSignal }
 
 /**
- * Resolves to whether the user is allowed to do something that is not in the path of the request.
+ * Resolves to whether the user has this permission. Such permissions are checked in addition to the
+ * permission for the request itself.
  */
 export type MayDo = (
   context: Requester,
@@ -112,7 +113,8 @@ export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
 }
 
 /**
- * Returns the object without the fields that the garbage collector and storage migrations change.
+ * Returns the object without the fields that the garbage collector or a storage migration may
+ * change.
  */
 const lasting = (object: KubeObject): Fields => ({
   ...object,

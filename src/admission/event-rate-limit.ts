@@ -25,7 +25,8 @@ export function createEventRateLimit(
       const { operation, isDryRun } = attributes
       if (isDryRun || (operation !== 'CREATE' && operation !== 'UPDATE')) return
       const nowMs = clock.monotonicMs()
-      // An event consumes a token of each limit, even if another limit rejects the event.
+      // Every configured limit loses a token for each event, even if another limit rejects the
+      // event.
       const reached = enforced.flatMap(({ type, buckets }) => {
         const key = keyOf[type](attributes)
         return buckets.take(key, nowMs) ? [] : [`limit reached on type ${type} for key ${key}`]
@@ -47,8 +48,8 @@ const keyOf: { readonly [type in EventLimit['type']]: (attributes: Attributes) =
 }
 
 /**
- * Token buckets by key. When there are too many buckets, the least recently used one is dropped. If
- * its key occurs again, it gets a full bucket.
+ * Token buckets by key. If there are too many, the least recently used bucket is dropped. When the
+ * key of a dropped bucket occurs again, a new full bucket is created.
  */
 class Buckets {
   readonly #limit: EventLimit
@@ -61,7 +62,7 @@ class Buckets {
 
   take(key: string, nowMs: number): boolean {
     const { burst, perSecond, bucketsMax } = this.#limit
-    // Copy the key. It may be a slice of a long path, which the bucket would otherwise retain in
+    // Copy the key. It may be a substring of a long path, and would then retain the whole path in
     // memory.
     const kept = ownText(boundedKey(key))
     const bucket = this.#buckets.get(kept) ?? new TokenBucket(burst, perSecond, nowMs)

@@ -1,7 +1,7 @@
 /**
- * Makes pods tolerate the taints of the extended resources that they request. If an administrator
- * taints nodes with special hardware, using the name of the resource as the key, the nodes are
- * reserved for the pods that request the resource.
+ * Makes pods tolerate the taints of the extended resources that they request. Administrators can
+ * thus reserve nodes with special hardware: they taint the nodes with the name of the extended
+ * resource, and only pods that request the resource get the toleration.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { isExtended } from '../registry/rules/resources.ts'
@@ -36,8 +36,8 @@ function extendedResources(spec: Fields): readonly string[] {
 }
 
 /**
- * Adds tolerations for the extended resources. An existing toleration for the same taint is
- * replaced by one without tolerationSeconds, which have no meaning for the NoSchedule effect.
+ * Adds tolerations for the extended resources. An existing toleration for the same taint loses its
+ * tolerationSeconds, which have no meaning for the effect NoSchedule.
  */
 function tolerating(given: readonly Fields[], resources: readonly string[]): Fields[] {
   const wanted = new Map(

@@ -1,7 +1,7 @@
 /**
- * The operations and steps that each plugin handles, for all resources. A plugin is called only for
- * these operations. As in kube-apiserver, the metrics count every enabled plugin that handles the
- * operation.
+ * For each plugin, the operations and steps (mutating or validating) that it handles, for all
+ * resources. A plugin is called only for these. As in kube-apiserver, the metrics count every
+ * enabled plugin that handles the operation.
  */
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'

@@ -20,7 +20,8 @@ import { type ImageReviewStatus, printImageReview, readImageReview } from './ima
 /** Maximum number of cached responses, as in kube-apiserver. */
 const ANSWERS_MAX = 1024
 /**
- * Maximum size of all cached responses. A webhook can return reasons and annotations of up to 1 MB.
+ * Maximum total length of the cached responses, in characters. The reasons and annotations in one
+ * response can have 1 MB.
  */
 const ANSWERS_CHARACTERS_MAX = 16 << 20
 /** Timeout of each call, as in kube-apiserver. */
@@ -36,7 +37,7 @@ const prefix = 'imagepolicywebhook.image-policy.k8s.io/'
 
 export type ImagePolicyOptions = {
   readonly configuration: Omit<ImagePolicyWebhook, 'kubeconfig'>
-  /** Minor version of the release of Kubernetes that the server is. */
+  /** Minor version of Kubernetes that this server implements. */
   readonly release: number
   readonly client: Pick<KubeconfigClient, 'post'>
   readonly time: Time
@@ -166,7 +167,8 @@ function reviewSpecOf(
     itemsOf(fieldsOf(spec)[list]).map(({ image }) => textOf(image)),
   )
   const { annotations = {} } = metadata
-  // Sort the keys, so that equal reviews have the same cache key.
+  // Sort the annotations by key. The review is also the cache key, so equal reviews must be equal
+  // strings.
   const keys = Object.keys(annotations)
     .filter((key) => key.includes('.image-policy.k8s.io/'))
     .toSorted()

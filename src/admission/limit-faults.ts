@@ -4,8 +4,8 @@ import { compareQuantities, printQuantity, type Quantity } from '../api/quantity
 import { readResourceList, type ResourceList } from '../api/resource-list.ts'
 
 /**
- * Requests and limits of a container, pod or claim. `type` is the type of the LimitRange items that
- * apply to it.
+ * Requests and limits of a container, pod or claim. `type` is its type in a LimitRange, such as
+ * `Container`. Only the LimitRange items of this type apply.
  */
 export type Demand = {
   readonly type: string
@@ -14,8 +14,8 @@ export type Demand = {
 }
 
 /**
- * Type of the LimitRange items for claims. Claims have only requests, so the maximum of such an
- * item applies to the request.
+ * The type of LimitRange items that apply to PersistentVolumeClaims. Claims have only requests, so
+ * the maximum in such an item limits the request.
  */
 const claim = 'PersistentVolumeClaim'
 

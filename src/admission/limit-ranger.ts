@@ -32,8 +32,8 @@ export function createLimitRanger(
   readRanges: (namespace: string) => MaybePromise<readonly KubeObject[]>,
   gates: Gates,
 ): Plugin {
-  // Whether a pod-level amount of this resource applies. For other resources, such as huge pages,
-  // the sum over the containers applies.
+  // Whether the request or limit of the pod itself is checked for this resource, if the pod has
+  // one. For other resources, such as huge pages, the sum over the containers is checked.
   const isOwn = (name: string): boolean =>
     gates.isOn('PodLevelResources') && (name === 'cpu' || name === 'memory')
   return {
@@ -92,8 +92,8 @@ async function faultsOf(
 }
 
 /**
- * Whether LimitRanges apply to the write. They apply if the write can change the resource requests
- * or limits of an object, unless the object is being deleted.
+ * Whether a write is checked against LimitRanges. It is checked if it can change the resource
+ * requests or limits of an object that is not being deleted.
  */
 function isLimited(attributes: Attributes): boolean {
   const { operation, oldObject } = attributes

@@ -1,6 +1,6 @@
 /**
- * One step of admission for one operation on one resource: runs the plugins in order, and records
- * their durations.
+ * Runs the admission plugins in order for one operation on one resource, either to mutate or to
+ * validate objects. Records the durations of the plugins.
  */
 import { handles, isCounted, type Operation, type StepType } from './handled-operations.ts'
 import type { AdmissionMetrics, Label } from './metrics.ts'
@@ -28,7 +28,7 @@ export class Stopwatch {
     return (this.#lapMs - beforeMs) / 1000
   }
 
-  /** Seconds from the start to the last call of `lap`. */
+  /** Seconds from the start of the stopwatch to the last call of `lap`. */
   get total(): number {
     return (this.#lapMs - this.#beganMs) / 1000
   }
@@ -39,8 +39,8 @@ export type ActingPlugin<Run> = {
   readonly name: string
   readonly run: Run
   /**
-   * Durations of the requests that the plugin did not reject. Undefined if the plugin is not
-   * counted.
+   * Durations of the requests that the plugin did not reject. Undefined if the metrics do not
+   * include the plugin.
    */
   readonly series: Distribution | undefined
 }
@@ -53,8 +53,8 @@ type StepOptions<Run> = {
   /** The plugins that handle the operation and the resource, in order. */
   readonly acting: readonly { readonly name: string; readonly run: Run }[]
   /**
-   * Names of all enabled plugins, in order. Plugins that do not handle the resource are also
-   * counted.
+   * Names of all enabled plugins, in order. The metrics also count plugins that do not handle the
+   * resource.
    */
   readonly running: readonly string[]
   readonly metrics: AdmissionMetrics
@@ -133,9 +133,9 @@ export class MeasuredStep<Run> {
   }
 
   /**
-   * Records a rejection. A plugin that does not handle the resource counts as passed if it precedes
-   * the rejecting plugin; otherwise it is not counted. If the rejecting plugin itself is not
-   * counted, it runs first, so no other plugin precedes it.
+   * Records that a plugin rejected the request. Earlier plugins that do not handle the resource are
+   * counted as passed. Later plugins are not counted. If the metrics do not include the rejecting
+   * plugin, no plugin precedes it.
    */
   #rejected({ name, series }: ActingPlugin<Run>, watch: Stopwatch): void {
     const label = { ...this.#label, isRejected: true }

@@ -4,12 +4,12 @@ import type { StepType } from './handled-operations.ts'
 
 /** Bucket bounds in seconds, as in kube-apiserver. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
-/** Period that the summary covers: five hours, as in kube-apiserver. */
+/** The summary covers the last five hours, as in kube-apiserver. */
 const SUMMARY_MS = 5 * 3_600_000
 
 /**
- * Counts the requests that passed a step in which some plugins did not handle the resource. A
- * single addition per request counts for all of these plugins.
+ * Counts the requests for a resource that some plugins do not handle. As in kube-apiserver, each of
+ * these plugins counts the request. A single addition is enough for all of them.
  */
 type Idle = {
   readonly names: readonly string[]
@@ -28,8 +28,9 @@ export class AdmissionMetrics {
   readonly #steps: Histogram
   readonly #summary: Summary
   /**
-   * Counters by operation, step, and plugins that do not handle the resource. All kinds that no
-   * plugin handles share a counter, so this map does not grow with the number of custom kinds.
+   * Counters by operation, step (mutating or validating), and plugins that do not handle the
+   * resource. Most custom resources are handled by the same plugins and share a counter, so this
+   * map does not grow with their number.
    */
   readonly #idle = new Map<string, Idle>()
 

@@ -13,7 +13,7 @@ import type { Objects } from '../api/object-access.ts'
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
 /**
- * Creates a namespace. Resolves to undefined if the namespace now exists, otherwise to the error.
+ * Creates a namespace. Resolves to the error, or to undefined if the namespace exists afterward.
  */
 export type CreateNamespace = (name: string, signal: AbortSignal) => Promise<ApiError | undefined>
 

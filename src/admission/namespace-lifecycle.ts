@@ -14,12 +14,13 @@ import { isOfNamespaces } from './match/namespaces.ts'
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
 /**
- * How long after a delete this replica does not trust the cache. If the namespace is still active
- * in the cache, the replica reads the latest state.
+ * How long this replica distrusts its cache after it has handled the delete of a namespace. If the
+ * cache still contains the namespace as active, the replica reads the latest state.
  */
 const DOUBT_MS = 30_000
 /**
- * Maximum number of deletes that are remembered. When there are more, the oldest one is dropped.
+ * Maximum number of deleted namespaces that this replica remembers. If there are more, it forgets
+ * the oldest one.
  */
 const DOUBTED_MAX = 1000
 
@@ -37,8 +38,8 @@ export function createNamespaceLifecycle({
   clock,
 }: NamespaceLifecycleOptions): Plugin {
   /**
-   * Time until which the cached state of an active namespace is not trusted, by name of the
-   * namespace.
+   * The recently deleted namespaces by name. The value is the time until which the cache is not
+   * trusted if it contains the namespace as active.
    */
   const doubted = new Map<string, number>()
 
@@ -94,13 +95,13 @@ export function createNamespaceLifecycle({
 }
 
 /**
- * Returns whether the request creates or updates an object in a namespace. The caller has already
- * handled requests for a namespace itself.
+ * Returns whether the request creates or updates an object in a namespace. Requests for Namespace
+ * objects are not passed to this function.
  */
 function isContent({ operation, resource, namespace }: Attributes): boolean {
   if (namespace === '' || operation === 'DELETE' || operation === 'CONNECT') return false
-  // The outcome of an access review must not reveal whether a namespace exists, because the user
-  // may have no access to it.
+  // Access reviews pass even if the namespace does not exist. Otherwise they would reveal which
+  // namespaces exist to users without access to them.
   return resource.group !== 'authorization.k8s.io'
 }
 

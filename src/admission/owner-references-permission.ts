@@ -90,7 +90,7 @@ export function createOwnerReferencesPermission({
 
 type ResourceAccess = Extract<AccessAttributes, { kind: 'resource' }>
 
-/** Permission to update the finalizers of objects of all resources. */
+/** Access to the finalizers of objects of every resource. */
 const anything: ResourceAccess = {
   kind: 'resource',
   verb: 'update',

@@ -6,8 +6,8 @@ import type { KubeObject } from '../api/object.ts'
 
 export class Reinvocations {
   /**
-   * Ids of webhooks or policies with reinvocationPolicy IfNeeded that were invoked since the object
-   * last changed.
+   * Ids of the webhooks or policies with reinvocationPolicy IfNeeded that were invoked since the
+   * last change of the object.
    */
   readonly #invoked = new Set<string>()
   readonly #required = new Set<string>()
@@ -23,8 +23,8 @@ export class Reinvocations {
   }
 
   /**
-   * Called when the object has changed. All webhooks or policies that were invoked before must be
-   * invoked again.
+   * Called when the object has changed. The webhooks or policies that were invoked before the
+   * change must be invoked again.
    */
   require(): void {
     for (const id of this.#invoked) this.#required.add(id)

@@ -28,8 +28,8 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
     const { runtimeClassName } = fieldsOf(pod['spec'])
     if (runtimeClassName === undefined) return undefined
     const name = textOf(runtimeClassName)
-    // The same error as that of kube-apiserver's client, which refuses to request an object with an
-    // empty name.
+    // kube-apiserver looks up the RuntimeClass with a client that rejects an empty name. This is
+    // the error of that client.
     if (name === '') throw unclassified('resource name may not be empty')
     const found = await getOrLatest(objects, runtimeClasses, { namespace: '', name })
     if (found === undefined)
@@ -106,8 +106,8 @@ function scheduled(attributes: Attributes, spec: Fields, scheduling: Fields): Fi
     const why = `runtimeClass.scheduling.nodeSelector[${key}] = ${theirs}; pod.spec.nodeSelector[${key}] = ${ours}`
     throw refusal(attributes, `conflict: ${why}`)
   }
-  // Merging adds the tolerations of the RuntimeClass. As a side effect, it also removes redundant
-  // tolerations that the pod itself specifies.
+  // `mergeTolerations` adds the tolerations of the RuntimeClass. It also removes tolerations of the
+  // pod that other tolerations cover.
   const given = once('tolerations of a pod and its class', () => [
     ...itemsOf(spec['tolerations']),
     ...itemsOf(scheduling['tolerations']),

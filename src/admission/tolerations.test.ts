@@ -37,8 +37,8 @@ const choices: { readonly [field: string]: readonly (string | number | undefined
 }
 
 /**
- * Returns a toleration that depends on a number. Each digit of the number selects the value of a
- * field.
+ * Returns the toleration with a number. In a mixed radix, each digit of the number selects the
+ * value of one field.
  */
 function tolerationOf(number: number): Fields {
   let rest = number

@@ -67,7 +67,7 @@ export function areCovered(tolerations: readonly Fields[], whitelist: readonly F
   })
 }
 
-/** Operators of tolerations that can cover others. A missing operator means Equal. */
+/** Operators of the tolerations that can cover other tolerations. An empty operator means Equal. */
 const operators: ReadonlySet<string> = new Set(['', 'Equal', 'Exists'])
 
 type Toleration = {
@@ -115,8 +115,8 @@ const printPlace = (key: string, effect: string, value: string | null): string =
   JSON.stringify([key, effect, value])
 
 /**
- * Index of tolerations by key. Of the tolerations with the same key, only those with the most
- * seconds are needed.
+ * Index of tolerations. Of several tolerations with the same index key, only those that apply for
+ * the longest time are needed.
  */
 class TolerationCover {
   readonly #places = new Map<string, LongestToleration>()
@@ -146,15 +146,15 @@ class TolerationCover {
 }
 
 /**
- * Returns whether `wide` applies at least as long as `narrow`. Seconds have a meaning only for
- * tolerations of the NoExecute effect.
+ * Returns whether `wide` applies at least as long as `narrow`. A duration has an effect only in
+ * tolerations of the effect NoExecute.
  */
 const isLongEnough = (wide: Toleration, narrow: Toleration): boolean =>
   wide.effect !== 'NoExecute' || wide.seconds >= narrow.seconds
 
 /**
- * The toleration with the most seconds, and the toleration with the next most seconds. The two are
- * not equal.
+ * Two tolerations with the same index key: the toleration that applies longest (`first`), and the
+ * toleration that applies longest among those that differ from the first.
  */
 class LongestToleration {
   first: Toleration

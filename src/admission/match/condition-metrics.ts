@@ -83,7 +83,10 @@ export class ConditionMetrics {
     if (isExcluded) this.#exclusions.with('webhook', webhook, operation, stepOf(type)).add()
   }
 
-  /** Removes the series of a webhook when no configuration of this type contains it any more. */
+  /**
+   * Removes the series of a webhook. Called when the last configuration of this type that contained
+   * the webhook was changed or deleted.
+   */
   forgetWebhook(webhook: string, type: UnmatchedWebhook['type']): void {
     for (const operation of allOperations) {
       this.#errors.remove('webhook', webhook, operation, type)
@@ -102,8 +105,8 @@ export class ConditionMetrics {
 }
 
 /**
- * Returns the type label for the series that counts skipped requests. For validating webhooks, it
- * differs from the label of the other series.
+ * Returns the type label for the metric that counts skipped requests. For validating webhooks, this
+ * metric has the label `validate`, and the other metrics have `validating`.
  */
 const stepOf = (type: UnmatchedWebhook['type']): string =>
   type === 'validating' ? 'validate' : type

@@ -63,12 +63,12 @@ function read(match: Fields, rules: readonly Rule[] | undefined): MatchCriteria 
   }
 }
 
-/** A request, and the other served versions of its resource. */
+/** A request, and the versions in which the server also serves the resource of the request. */
 export type Versions = { readonly target: Target; readonly equivalents: readonly Resource[] }
 
 /**
  * Returns the resource in the version that the matching rule names, or undefined if no rule
- * matches. Tries all rules with the version of the request before other versions.
+ * matches. Compares all rules with the version of the request, and then with the other versions.
  */
 export function matchRules(
   { rules, excluded, isEquivalent }: MatchCriteria,

@@ -7,8 +7,8 @@ import type { Labels, Requirement } from '../../api/label-selector.ts'
 type Selector = readonly Requirement[]
 
 /**
- * Positions of the selectors that require a label. `any` has those that accept any value, and
- * `byValue` has those that accept certain values.
+ * The selectors that require a certain label, by their position in the list. `any` has the
+ * selectors that accept any value of the label, and `byValue` those that accept certain values.
  */
 type Requiring = { readonly any: number[]; readonly byValue: Map<string, number[]> }
 
@@ -29,9 +29,9 @@ export class LabelIndex {
   }
 
   /**
-   * Returns the positions of selectors that require a label that one of the given objects has. A
-   * selector can have further requirements, which are not checked. Undefined if no such selector
-   * exists.
+   * Returns the positions of the selectors that require a label which one of the given objects has.
+   * The caller must check the other requirements of these selectors. Returns undefined if there are
+   * no such selectors.
    */
   find(...each: readonly (Labels | undefined)[]): ReadonlySet<number> | undefined {
     if (this.#byKey.size === 0) return undefined

@@ -9,20 +9,23 @@ import type { Attributes } from '../admission.ts'
 import { type MatchCriteria, matchRules } from './criteria.ts'
 
 /**
- * A webhook or policy that matches. `resource` is the resource in the version that its rule names.
- * Objects must be converted to this version.
+ * A webhook or policy that matches a request. `resource` is the resource in the version that the
+ * matching rule names. Objects must be converted to this version.
  */
 export type Candidate<T> = { readonly entry: T; readonly resource: Resource }
 
 type ServedResources = Pick<Registry, 'inGroup' | 'changes'>
 
-/** Results for one resource. The keys have the form `operation` or `operation/subresource`. */
+/**
+ * The webhooks and policies that match requests for one resource. The keys are operations, followed
+ * by a slash and the subresource if there is one.
+ */
 type MatchCache<T> = Map<string, MatchResult<T>>
 
 /**
- * The webhooks or policies that match. `candidates` are those that match if resourceNames are
- * ignored, and `names` are all resourceNames in their rules. `byName` has the candidates that match
- * each name. Its key `undefined` stands for all other names.
+ * The webhooks or policies that match an operation on a resource. `candidates` match at least one
+ * object name, and `names` are all resourceNames in their rules. `byName` has the candidates for
+ * each of these names. Its key `undefined` stands for all other names.
  */
 type MatchResult<T> = {
   readonly candidates: readonly Candidate<T>[]
@@ -38,8 +41,8 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
   #entries: readonly T[] = []
   #known = new WeakMap<Resource, MatchCache<T>>()
   /**
-   * Change count of the registry when `#known` was last cleared. The cache is cleared after a
-   * change, because versions that were added may also match.
+   * The change count of the registry when the cache `#known` was last cleared. When the count
+   * changes, the cache is cleared, because webhooks may also match versions that were added.
    */
   #changes = 0
 
@@ -118,8 +121,8 @@ const namesIn = (
 const none: readonly never[] = []
 
 /**
- * Returns the criteria without their resourceNames. The result matches every request that the given
- * criteria match for at least one name.
+ * Returns the criteria without their resourceNames. They then match every request that the original
+ * criteria match for at least one object name.
  */
 function withoutNames(criteria: MatchCriteria): MatchCriteria {
   if (!criteria.hasNames) return criteria

@@ -36,7 +36,7 @@ function matched(config: Fields, request: Attributes): string | undefined {
   )
   index.entries = [{ criteria: readPolicyCriteria(config) }]
   const [found] = index.candidates(request)
-  // The second call of `candidates` gets its result from the cache.
+  // Match the request again. The result now comes from the cache, and must be the same.
   assert.deepEqual(index.candidates(request)[0], found)
   return found && `${found.resource.group}/${found.resource.version}`
 }

@@ -57,7 +57,7 @@ function readResource(text: string): RuleResource {
     : { plural: text.slice(0, slash), subresource: text.slice(slash + 1) }
 }
 
-/** Returns whether a rule matches a request if the name of the object is ignored. */
+/** Returns whether a rule matches a request, whatever the name of the object is. */
 export function concerns(
   rule: Rule,
   { operation, resource, subresource }: Omit<Target, 'name'>,

@@ -216,8 +216,8 @@ test('if a namespace cannot be read, only the current request fails', async () =
     true,
   )
   await assert.rejects(async () => findNamespace({ get: rejecting }, 'n0'), /unavailable/)
-  // Node reports an unhandled rejection in the next tick of the event loop. In that case the test
-  // fails, as a server would exit.
+  // Node reports an unhandled rejection in the next tick of the event loop. Such a rejection makes
+  // this test fail; in a server, it would end the process.
   await setImmediate()
   assert.equal(asked, 2)
 })

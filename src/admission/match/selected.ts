@@ -22,24 +22,27 @@ type Selecting = {
   readonly bindings?: readonly { readonly criteria: MatchCriteria }[]
 }
 
-/** Maximum number of cached namespaces per list of candidates. */
+/** Maximum number of namespaces for which results are cached, per list of webhooks or policies. */
 const NAMESPACES_MAX = 1_000
 /**
- * Maximum total size of the caches. There can be a list of candidates, and thus a cache, for each
- * resource and operation. When the limit is exceeded, all caches are cleared.
+ * Maximum total size of the caches. There can be a cache for each combination of a resource and an
+ * operation. If the total size exceeds this maximum, all caches are cleared.
  */
 const MEMORY_BYTES_MAX = 32 << 20
 /** Approximate size of a cached namespace. */
 const PLACE_BYTES = 200
 /**
- * Approximate size per candidate of a cached result: a byte, a character of the key, and a
- * position.
+ * Approximate size per webhook or policy in a cached result: one byte in `isLeft`, one character in
+ * a key, and a position in `others`.
  */
 const CANDIDATE_BYTES = 10
 
 export class SelectorIndex<T extends Selecting> {
   readonly #objects: Pick<Objects, 'get'>
-  /** Caches by list of candidates. The match index creates new lists when configurations change. */
+  /**
+   * Caches by list of webhooks or policies. When configurations change, the match index creates new
+   * lists, and the caches of the old lists are garbage collected.
+   */
   #known = new WeakMap<readonly Candidate<T>[], Selectors<T>>()
   #memory: Memory = { bytes: 0 }
 
@@ -65,7 +68,10 @@ export class SelectorIndex<T extends Selecting> {
   }
 }
 
-/** Returns whether the selectors of a returned candidate were checked. */
+/**
+ * Returns whether both selectors of a webhook or policy were checked, so that the caller need not
+ * check them again.
+ */
 export const isDecided = (
   { namespaceSelector, objectSelector }: MatchCriteria,
   { known }: Attributes,
@@ -76,13 +82,13 @@ export const isDecided = (
 type Memory = { bytes: number }
 
 /**
- * Selection of candidates by their namespace selectors. `isLeft` has a 1 for each candidate that
- * remains. `others` has the positions of the remaining candidates whose object selectors do not
- * require a label.
+ * The webhooks or policies that remain after their namespace selectors were checked. `isLeft` has a
+ * 1 at the position of each of them. `others` has the positions of those whose object selectors do
+ * not require a certain label.
  */
 type RemainingCandidates = { readonly isLeft: Uint8Array; readonly others: readonly number[] }
 
-/** Cached selection for a namespace. `left` is valid while the namespace has these labels. */
+/** The cached result for a namespace. It is valid as long as the namespace has these labels. */
 type NamespaceSelection = {
   readonly labels: KubeObject['metadata']['labels']
   readonly left: RemainingCandidates
@@ -94,8 +100,8 @@ class Selectors<T extends Selecting> {
   readonly #labels: LabelIndex
   readonly #places = new Map<string, NamespaceSelection>()
   /**
-   * Distinct selections. Most namespaces share one selection, because the selectors do not
-   * distinguish them.
+   * All different results. Most namespaces share one result, because few selectors distinguish
+   * them.
    */
   readonly #distinct = new Map<string, RemainingCandidates>()
   readonly #anywhere: RemainingCandidates

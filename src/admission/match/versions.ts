@@ -10,8 +10,8 @@ export type GroupVersionKind = {
 }
 
 /**
- * Returns the kind of the objects that a request sends: the kind of the resource, or of the
- * subresource if it has its own kind.
+ * Returns the kind of the object in a request: the kind of the resource, unless the subresource has
+ * its own kind, such as Scale.
  */
 export function kindAt(
   { group, version, kind, subresources }: Resource,

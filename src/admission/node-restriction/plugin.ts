@@ -128,8 +128,8 @@ function admitLease(node: string, attributes: Attributes): void {
 }
 
 /**
- * Checks creates and deletes of ResourceSlices. Updates are not checked, because the node
- * authorizer decides on them from the nodeName of the stored object, which is immutable.
+ * Checks creates and deletes of ResourceSlices. The node authorizer has already checked updates: it
+ * knows the nodeName of the stored object, which no update can change.
  */
 function admitSlice(node: string, attributes: Attributes): void {
   const { operation, object, oldObject } = attributes
@@ -143,7 +143,7 @@ function admitSlice(node: string, attributes: Attributes): void {
   )
 }
 
-/** Signers whose certificates authenticate a kubelet. */
+/** Signers of the certificates with which kubelets identify themselves. */
 const kubeletSigners: ReadonlySet<string> = new Set([
   'kubernetes.io/kubelet-serving',
   'kubernetes.io/kube-apiserver-client-kubelet',

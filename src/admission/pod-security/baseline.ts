@@ -1,6 +1,6 @@
 /**
- * Controls of the baseline level, which prevents known privilege escalations. The controls for
- * AppArmor, seccomp and other profiles are in profiles.ts.
+ * Checks of the Pod Security level `baseline`, which prevents known privilege escalations. The
+ * checks of AppArmor, SELinux and seccomp profiles are in profiles.ts.
  */
 import { shownItems } from '../../api/go-value.ts'
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
@@ -130,7 +130,8 @@ const firstSysctls: readonly string[] = [
 ]
 
 /**
- * Sysctl controls, by the minor version that introduced them. Later versions allow more sysctls.
+ * Checks of sysctls. Each name ends with the minor version that introduced the check. Later
+ * versions allow more sysctls.
  */
 export const sysctls = sysctlControl(firstSysctls)
 const sysctls27 = [...firstSysctls, 'net.ipv4.ip_local_reserved_ports']

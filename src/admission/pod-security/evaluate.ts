@@ -7,8 +7,9 @@ import * as profiles from './profiles.ts'
 import * as restricted from './restricted.ts'
 
 /**
- * A row in a table of controls: the name of a control, the first minor version in which the row
- * applies, and the implementation. If several rows with the same name apply, the last one is used.
+ * A row in a table of controls: the name of a control, the minor version of Kubernetes from which
+ * the row applies, and the function that checks a pod. If several rows with the same name apply,
+ * the last one is used.
  */
 type Row = readonly [name: string, fromMinor: number, control: Control]
 

@@ -11,7 +11,9 @@ export class PodSecurityMetrics {
   readonly #errors: Counter
   readonly #release: number
 
-  /** Creates the metrics. Versions after `release` are reported as `future`. */
+  /**
+   * Creates the metrics. In labels, a Kubernetes version after `release` is reported as `future`.
+   */
   constructor(metrics: Metrics, release: number) {
     this.#release = release
     this.#evaluations = metrics.counter({

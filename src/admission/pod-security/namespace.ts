@@ -26,8 +26,8 @@ import { policyOf, prefix } from './policy.ts'
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 
 /**
- * Maximum number of pods of a namespace that are evaluated, as in kube-apiserver, so that the
- * response is not delayed.
+ * Maximum number of pods that are checked when a namespace gets a stricter level, as in
+ * kube-apiserver. The limit keeps the response fast.
  */
 const PODS_MAX = 3000
 /** Maximum duration of the check of existing pods, as in kube-apiserver. */

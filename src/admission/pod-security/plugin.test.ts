@@ -382,7 +382,8 @@ test('a stricter level evaluates at most 3000 existing pods, with one pod of eac
 })
 
 /**
- * Pods that call `decoding` when they are decoded. The callback takes CPU time or advances a clock.
+ * Pods that call `decoding` each time one of them is decoded. Tests use it to spend CPU time or to
+ * advance a clock.
  */
 class SlowPods extends MemoryObjects {
   decoded = 0

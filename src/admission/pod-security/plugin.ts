@@ -187,7 +187,8 @@ class PodChecks {
 }
 
 /**
- * Options of an evaluation. `enforces` is false for a pod template, because only pods are rejected.
+ * The policy of the namespace, and the pod spec to evaluate. `enforces` is true for a pod and false
+ * for a pod template, because only pods are rejected.
  */
 type Evaluation = ReturnType<typeof policyOf> & {
   readonly spec: Json | undefined

@@ -36,14 +36,14 @@ const appArmorTypeOf = (security: PodView['security']): string =>
   textOf(fieldsOf(security['appArmorProfile'])['type'])
 
 /**
- * Returns whether the type of an AppArmor or seccomp profile is forbidden. Both kinds of profiles
- * have the same types.
+ * Returns whether the baseline level forbids this type of an AppArmor or seccomp profile. An empty
+ * type means that the pod does not set a profile.
  */
 const isForbidden = (type: string): boolean => type !== '' && !isProfile(type)
 
 /**
- * Returns whether the type of a seccomp or AppArmor setting stands for an actual profile. Other
- * types, such as Unconfined, do not.
+ * Returns whether a seccomp or AppArmor type applies a profile. The type Unconfined, for example,
+ * does not.
  */
 export const isProfile = (type: string): boolean =>
   type === 'RuntimeDefault' || type === 'Localhost'

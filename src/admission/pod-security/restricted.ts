@@ -9,8 +9,8 @@ import { type Control, containersNamed, named, quoted, setters, sorted } from '.
 import { forbiddenSeccomp, isProfile, seccompTypeOf } from './profiles.ts'
 
 /**
- * Wraps a control so that it skips Windows pods, to which Linux settings do not apply. Controls are
- * wrapped in this way since version 1.25.
+ * Wraps a control so that it skips Windows pods, to which Linux settings do not apply. The standard
+ * exempts Windows pods since version 1.25.
  */
 export const unlessWindows =
   (control: Control): Control =>

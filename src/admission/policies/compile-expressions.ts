@@ -1,6 +1,6 @@
 /**
- * Compiles the CEL expressions of policies. An expression with an error fails whenever it is
- * evaluated.
+ * Compiles the CEL expressions of policies. If an expression cannot be compiled, each evaluation
+ * fails with the compilation error.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import {
@@ -26,12 +26,15 @@ export type Conditional = {
   readonly variables: ReadonlyMap<string, Expression>
 }
 
-/** The names that expressions of a policy can use, and the version of their environment. */
+/**
+ * The variables that expressions of a policy can use, and the version of Kubernetes whose CEL
+ * features they can use.
+ */
 export type PolicyNames = AdmissionNames & { readonly version: CelVersion }
 
 /**
- * Compiles conditions and variables. The result also has `names`, the names that the other
- * expressions of the policy can use.
+ * Compiles the match conditions and variables of a policy. In the result, `names` describes what
+ * the other expressions of the policy can use.
  */
 export function* compileConditional(
   spec: Fields,
@@ -71,8 +74,8 @@ export const isParameterized = (spec: Fields): boolean =>
   Object.keys(fieldsOf(spec['paramKind'])).length > 0
 
 /**
- * Compiles one expression of a stored policy. It can use every CEL feature of this version of
- * Kubernetes, including features that new expressions must not use yet.
+ * Compiles one expression of a stored policy. The expression can use every CEL feature that this
+ * version of Kubernetes knows, even those that it does not yet accept in a new policy.
  */
 function* compileOne(
   text: string,

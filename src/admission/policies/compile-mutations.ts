@@ -17,7 +17,10 @@ export type Mutation = {
 
 export type CompiledMutations = Conditional & { readonly mutations: readonly Mutation[] }
 
-/** Compiles a policy for a server of a release. */
+/**
+ * Compiles the spec of a mutating policy. `release` is the minor version of Kubernetes that the
+ * server implements.
+ */
 export function* compileMutations(
   spec: Fields,
   release: number,

@@ -31,7 +31,10 @@ export type CompiledPolicy = Conditional & {
  */
 const defaultReason = 'Invalid'
 
-/** Compiles a policy for a server of a release. */
+/**
+ * Compiles the spec of a validating policy. `release` is the minor version of Kubernetes that the
+ * server implements.
+ */
 export function* compilePolicy(spec: Fields, release: number, slice: Slice): Turns<CompiledPolicy> {
   const { conditions, variables, names } = yield* compileConditional(
     spec,

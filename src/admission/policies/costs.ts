@@ -4,7 +4,8 @@
 export const EXPRESSION_COST_MAX = 1_000_000
 /**
  * Cost limit for all validations of a policy and their messages, for one binding and one parameter.
- * All audit annotations together have a separate limit of the same size, and so does each mutation.
+ * A separate limit of the same size applies to all audit annotations together, and to each
+ * mutation.
  */
 export const POLICY_COST_MAX = 10_000_000
 /** Cost limit for all match conditions of a policy. */

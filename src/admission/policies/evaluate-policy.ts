@@ -33,7 +33,7 @@ export type AnnotationResult =
 
 export type Evaluation = {
   readonly decisions: readonly Decision[]
-  /** Evaluation time of the expression of each decision, in milliseconds. */
+  /** For each decision, the time in milliseconds that the evaluation of its expression took. */
   readonly times: readonly number[]
   readonly annotations: readonly AnnotationResult[]
 }

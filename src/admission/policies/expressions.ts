@@ -29,8 +29,8 @@ export type EvaluationContext = {
   readonly tools: TurnTools
   readonly nowMs: () => number
   /**
-   * Called if the match conditions are not all true. `ms` is the duration of their evaluation, and
-   * `errors` is the number of conditions that could not be evaluated.
+   * Called if at least one match condition is not true. `ms` is the duration of the evaluation of
+   * all match conditions, and `errors` is the number of conditions whose evaluation failed.
    */
   readonly onUnmatched?: (ms: number, errors: number) => void
 }
@@ -147,8 +147,9 @@ export class Expressions {
   readonly #slice: Slice
   readonly #nowMs: () => number
   /**
-   * Duration of each expression, in milliseconds. For an expression that is true, the value is 0.
-   * Its duration is added to the next expression that is not true.
+   * The duration of each expression in milliseconds, or 0 if the expression is true. To save
+   * readings of the clock, the duration of a true expression is added to the next expression that
+   * is not true.
    */
   readonly times: number[] = []
   #costLeft: number
@@ -165,8 +166,8 @@ export class Expressions {
   }
 
   /**
-   * Returns a result for each expression. Returns undefined if they exceed the cost budget, because
-   * all results are then discarded.
+   * Returns a result for each expression. Returns undefined if the expressions exceed the cost
+   * limit, because then all results are discarded.
    */
   *evaluate(expressions: readonly (Expression | undefined)[]): Turns<Result[] | undefined> {
     const results: Result[] = []

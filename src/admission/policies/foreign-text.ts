@@ -3,7 +3,10 @@ import { goDate, goTime } from '../../api/go-value.ts'
 import { formatTimestamp } from '../../objects/cel/time.ts'
 import { Duration, Timestamp, Uint, type Value } from '../../objects/cel/values.ts'
 
-/** Text of a value in Go. `plain` is formatted with %v, `syntax` with %#v, and `name` with %T. */
+/**
+ * The text that Go prints for a value: `plain` for the verb %v, `syntax` for %#v, and `name` for
+ * %T.
+ */
 export type GoText = { readonly plain: string; readonly syntax: string; readonly name: string }
 
 /** Maximum number of bytes of a byte string that are shown. */

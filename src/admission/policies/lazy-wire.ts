@@ -1,7 +1,7 @@
 /**
- * An object as expressions see it: in the form that clients receive. Each field is built when an
- * expression reads it. Most expressions never read managedFields, which take longer to parse than
- * the rest of a small object.
+ * An object as expressions see it, with the fields that clients would receive. A field is built
+ * only when an expression reads it. Most expressions never read managedFields, which take longer to
+ * parse than the rest of a small object.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { wholeField, wholeItem, wholeWire } from '../../objects/apply/wire.ts'
@@ -40,7 +40,7 @@ export class LazyWire extends LazyFields {
     return wholeWire(this.#value, this.#struct)
   }
 
-  /** Returns a field of a custom object as the client sent it. */
+  /** Returns a field of a custom object exactly as the client sent it, without conversion. */
   #open(key: string): Json | undefined {
     return this.#struct.open !== undefined && Object.hasOwn(this.#value, key)
       ? this.#value[key]
@@ -73,12 +73,14 @@ class LazyWireItems extends LazyItems {
 }
 
 /**
- * Cached results of `isAlwaysShown`. Without the cache, each read would iterate over schemas, which
- * are rarely in the CPU caches.
+ * Cached results of `isAlwaysShown`. Without the cache, each read would iterate over the fields of
+ * a schema, which is slow if they are not in the CPU cache.
  */
 const alwaysShown = new WeakMap<Field, boolean>()
 
-/** Returns whether a struct that is present is always encoded, even if it is empty. */
+/**
+ * Returns whether a field that contains a struct is encoded in JSON even if the struct is empty.
+ */
 function isAlwaysShown(field: Field, { fields }: Struct): boolean {
   const { omit, isPointer } = field
   if (isPointer || omit !== 'empty') return true

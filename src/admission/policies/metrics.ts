@@ -10,7 +10,10 @@ const labels = ['enforcement_action', 'error_type', 'policy', 'policy_binding']
 const actions = ['allow', 'deny', 'warn', 'audit'] as const
 const errorTypes = ['invalid_error', 'out_of_budget', 'compile_error'] as const
 
-/** Action for a failed validation. `allow` means that failurePolicy ignores the error. */
+/**
+ * The consequence of a failed validation, as a metric label. `allow` means that the failurePolicy
+ * ignores the error.
+ */
 export type CheckAction = (typeof actions)[number]
 export type CheckError = (typeof errorTypes)[number]
 

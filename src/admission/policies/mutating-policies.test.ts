@@ -84,7 +84,7 @@ function pluginWith(
 const configMap = (data: Fields = { a: '1' }): Attributes =>
   attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c', { data }) })
 
-/** Returns the data of the admitted object, or the error. */
+/** Admits a ConfigMap and returns its data after the mutations, or the error. */
 async function dataAfter(plugin: Plugin, write = configMap()): Promise<Fields | string> {
   const object = await admit(plugin, write)
   return typeof object === 'string' ? object : { ...fieldsOf(object?.['data']) }
@@ -238,7 +238,7 @@ test('a policy whose match condition is false in the first round does not run in
   assert.deepEqual(await dataAfter(plugin), { a: '1', n: 'x' })
 })
 
-/** Runs a policy with these match conditions, and returns what was recorded. */
+/** Runs a policy with these match conditions, and returns what it has recorded in the metrics. */
 async function unmatched(...texts: readonly string[]): Promise<unknown[]> {
   const matchConditions = texts.map((expression, at) => ({ name: `c${at}`, expression }))
   const plugin = pluginWith([{ mutations: [counts('n')], matchConditions }])

@@ -65,8 +65,8 @@ export function createMutatingPolicies(options: MutatingPoliciesOptions): Plugin
 type MatchedPolicy = Candidate<BoundPolicy<CompiledMutations>>
 
 /**
- * A policy with one of its bindings and the parameters of this binding. Each parameter is read when
- * it is needed, because there may be thousands.
+ * A policy with one of its bindings and the parameters of the binding. There may be thousands of
+ * parameters, so each one is read only when it is needed.
  */
 type Invocation = {
   readonly policy: MutatingPolicy
@@ -103,7 +103,7 @@ class Review {
    */
   *run(policies: readonly MatchedPolicy[]): MaybeAsync<KubeObject | undefined> {
     const { rounds, reinvocations } = this.#options
-    // All policies are matched against the original object before any policy changes it.
+    // Before any policy changes the object, determine which policies match it.
     const invocations: Invocation[] = []
     for (const matched of policies) {
       addAll(invocations, yield* this.#invocationsOf(matched))
@@ -120,7 +120,8 @@ class Review {
       }
     }
     if (this.#faults.length > 0) throw this.#denial()
-    // As in kube-apiserver, a second round is required even if the mutations changed nothing.
+    // If a policy has mutated the object, all mutating plugins run a second time, as in
+    // kube-apiserver. This happens even if the mutated object is equal to the original one.
     if (this.#isMutated) {
       reinvocations.require()
       rounds.needsSecond = true
@@ -237,8 +238,8 @@ class Review {
   }
 
   /**
-   * Returns whether all match conditions are true. Fails with a MutationFault if a condition cannot
-   * be evaluated and no condition is false.
+   * Returns whether all match conditions are true. If a condition is false, errors of other
+   * conditions are ignored. Otherwise, the first error causes a MutationFault.
    */
   *#matches(policy: MutatingPolicy, input: PolicyInput): MaybeAsync<boolean> {
     const request = this.#request
@@ -309,8 +310,8 @@ type Mutating = {
 }
 
 /**
- * Returns the key of the invocation of a policy with one binding and one parameter. It is unique
- * within a request.
+ * Returns a string that identifies a policy, one of its bindings and one parameter within a
+ * request.
  */
 function keyOf(policy: MutatingPolicy, binding: Binding, params: Params): string {
   const { namespace = '', name = '' } = params?.object.metadata ?? {}
@@ -318,8 +319,8 @@ function keyOf(policy: MutatingPolicy, binding: Binding, params: Params): string
 }
 
 /**
- * Returns the error for a policy that matches another version of a built-in kind. kube-apiserver
- * converts only from the version of the request, so such a policy fails.
+ * Returns the error for a policy that matches a built-in kind in another version than that of the
+ * request. kube-apiserver does not convert the object in this case, so the policy fails.
  */
 const unknownConversion = (from: Resource, to: Resource): string =>
   `converting (${from.version}.${from.kind}) to (${to.version}.${to.kind}): unknown conversion`

@@ -32,8 +32,8 @@ const MEMBER_CHARACTERS = 4
 export class MutationFault extends Error {}
 
 /**
- * A value inside an object that Go leaves as a CEL value when it converts the object. Such a value
- * is not valid for any field with a known type.
+ * A value that Go leaves as a CEL value when it converts the object: for example a null, a
+ * timestamp, or a list in a list. Such a value is not valid for any field with a known type.
  */
 export type ForeignValue = {
   readonly path: readonly (string | number)[]
@@ -42,9 +42,9 @@ export type ForeignValue = {
 }
 
 /**
- * The container of a value, which limits what the value can be. An `object` can contain lists and
- * maps. A `literal`, which is a list or map, cannot contain another list or map. `anything` has no
- * limits.
+ * The container of a value, which limits the types that Go converts. In a struct (`object`), a
+ * value can be a list or map. In a list or map (`literal`), it cannot be another list or map. In a
+ * JSON patch (`anything`), it can have any type.
  */
 type Holder = 'object' | 'literal' | 'anything'
 
@@ -54,8 +54,7 @@ type Holder = 'object' | 'literal' | 'anything'
  */
 export class NativeValues {
   /**
-   * Values inside the object that Go leaves as CEL values when it converts the object, in the order
-   * in which they were found.
+   * The CEL values that Go leaves in the converted object, in the order in which they were found.
    */
   readonly foreign: ForeignValue[] = []
   readonly #path: (string | number)[] = []
@@ -144,8 +143,8 @@ export class NativeValues {
   }
 
   /**
-   * Adds the characters of a part of the request's object to the size of the result. The part can
-   * be large, and can occur many times in the result.
+   * Adds the length of a value that an expression copied from the request to the size of the
+   * result. Such a value can be large, and can occur many times in the result.
    */
   #counted(json: Json): Json {
     if (typeof json === 'string') return this.#text(json)

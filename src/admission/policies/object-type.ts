@@ -84,8 +84,8 @@ function schemaType(schema: Schema, name: string, above: ReadonlySet<Struct>): T
 }
 
 /**
- * Returns the type of a custom schema. `metadata` is the schema of metadata. It applies to custom
- * and embedded objects even if their own schema describes metadata differently.
+ * Returns the CEL type of a schema in a CustomResourceDefinition. `metadata` is the schema of
+ * ObjectMeta. It replaces any description of metadata in the schema, even for embedded objects.
  */
 function structuralType(
   schema: Structural,

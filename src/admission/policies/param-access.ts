@@ -1,7 +1,7 @@
 /**
- * Requires that a user who names the parameters of a policy is allowed to read them, because
- * messages of the policy could reveal their contents to everyone. This check runs after the rest of
- * the policy or binding is validated, whether or not policies are enforced.
+ * Requires that users who write the paramKind or paramRef of a policy or binding are allowed to
+ * read the parameters. Otherwise they could read parameters through the messages of a policy. This
+ * check runs after the rest of the object is validated, whether or not policies are enforced.
  */
 import type { RequestContext } from '../../api/context.ts'
 import type { AccessAttributes } from '../../api/access.ts'

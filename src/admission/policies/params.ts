@@ -13,8 +13,8 @@ import type { ParamKind, ParamRef } from './policy.ts'
 export class ConfigurationFault extends Error {}
 
 /**
- * Returns the resource of the parameters. If several resources have the kind, returns the resource
- * whose objects are stored. Fails with a ConfigurationFault if there is no such resource.
+ * Returns the resource that serves the kind of the parameters. If several resources serve the kind,
+ * returns the one whose objects are stored. Fails with a ConfigurationFault if there is none.
  */
 export function paramResource(
   { apiVersion, kind }: ParamKind,
@@ -32,9 +32,9 @@ export type Param = { readonly object: KubeObject; readonly struct: Struct }
 
 /**
  * Returns the parameter objects to which a binding refers. If there are none, the caller must not
- * apply the binding. Each parameter is converted only when the caller iterates to it, because there
- * can be thousands. Fails with a ConfigurationFault if the reference is invalid, or if there are no
- * parameters although the binding requires them.
+ * evaluate the policy for this binding. There can be thousands, so each object is converted only
+ * when the caller iterates to it. Fails with a ConfigurationFault if the reference is invalid, or
+ * if the binding requires parameters and there are none.
  */
 export function readParams(
   resource: Resource,

@@ -64,8 +64,8 @@ export function* patchObject(
 }
 
 /**
- * Rejects a custom object if its apiVersion was changed, because kube-apiserver cannot convert such
- * an object.
+ * Rejects a patch that changes the apiVersion of a custom object. kube-apiserver cannot convert
+ * such an object, and fails in the same way.
  */
 function refuseOtherVersion(patched: JsonNode, { apiVersion, kind }: KubeObject): void {
   const given = textOf(patched.members()?.get('apiVersion'))

@@ -40,7 +40,8 @@ test('a compiled policy is reused only while its spec is unchanged', () => {
     !inForce(policyWith('Ignore', { ...metadata, labels: { a: 'b' } })),
     'it is compiled again',
   )
-  // After etcd is restored from a backup, the same generation can have a different spec.
+  // The generation is unchanged, but the spec is different, as after a restore of etcd from a
+  // backup.
   assert.ok(inForce(policyWith('Fail', metadata)), 'the spec before it stays in force')
   assert.ok(inForce(policyWith('Fail', { ...metadata, uid: 'v' })))
 })

@@ -15,7 +15,7 @@ export type BoundPolicy<C> = {
   readonly bindings: readonly Binding[]
 }
 
-/** Index of policies whose expressions are compiled to `C`. */
+/** An index of policies of one type. `C` is the type of their compiled expressions. */
 export class PolicyIndex<C> {
   readonly #policies = new Map<string, Policy<C>>()
   readonly #bindings = new Map<string, Binding>()
@@ -26,7 +26,7 @@ export class PolicyIndex<C> {
   readonly #onUnbound: (binding: Binding) => void
 
   /**
-   * Creates an empty index. `type` is used in messages. `onUnbound` is called when a binding is
+   * Creates an empty index. Error messages contain `type`. `onUnbound` is called when a binding is
    * deleted or changed.
    */
   constructor(
@@ -44,8 +44,8 @@ export class PolicyIndex<C> {
   }
 
   /**
-   * Sets a policy. Undefined deletes the policy. If the spec is unchanged, the compiled expressions
-   * are reused.
+   * Adds or replaces a policy, or removes it if `policy` is undefined. If the spec is unchanged,
+   * the compiled expressions are reused.
    */
   setPolicy(name: string, policy: Policy<C> | undefined): void {
     this.#unreadable.policies.delete(name)

@@ -11,7 +11,10 @@ import { ConditionMetrics } from '../match/condition-metrics.ts'
 import { ConfigurationFault } from './params.ts'
 import { PolicyRequest } from './policy-request.ts'
 
-/** Returns the error of a request for which the conversion webhook fails with this cause. */
+/**
+ * Evaluates a policy whose object has to be converted by a webhook. The webhook fails with `cause`.
+ * Returns the resulting error.
+ */
 async function failureAfter(cause: Error): Promise<unknown> {
   const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })
   const resource = { ...write.resource, versions: { conversionWebhook: {} } }

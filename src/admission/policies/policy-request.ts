@@ -60,21 +60,24 @@ export type PolicyRequestOptions = {
   readonly conditionMetrics: Pick<ConditionMetrics, 'observePolicy'>
 }
 
-/** Value of `params` in an evaluation. Undefined if `params` is not declared. */
+/**
+ * The parameter with which a policy is evaluated. Null if the binding has no parameters; undefined
+ * if the policy has no paramKind.
+ */
 export type Params = Param | null | undefined
 
 export class PolicyRequest {
   readonly attributes: Attributes
   /**
-   * Callbacks that match slow patterns on a worker thread, and that stop an evaluation if the
-   * request is canceled.
+   * Callbacks for evaluations. They match slow regular expressions on a worker thread, and stop an
+   * evaluation if the request was canceled.
    */
   readonly #tools: Required<TurnTools>
   readonly #options: PolicyRequestOptions
   #values: RequestValues
   /**
-   * The slice of time that all evaluations of the request share, because many short evaluations
-   * together could block the event loop.
+   * All evaluations of the request share one time slice. When it ends, they yield to the event
+   * loop, which many short evaluations together could otherwise block.
    */
   readonly #slices = new Slices()
   #authorizer: Activation | undefined
@@ -99,8 +102,8 @@ export class PolicyRequest {
   }
 
   /**
-   * Sets the object that later expressions evaluate. Whether policies match is decided with the
-   * original object.
+   * Sets the object for later expressions. Rules and selectors of policies are still compared with
+   * the original object.
    */
   set object(object: KubeObject) {
     this.#values = this.#values.with(object)
@@ -128,8 +131,8 @@ export class PolicyRequest {
   }
 
   /**
-   * If this slice of time is over, yields to the event loop; otherwise returns undefined. Fails if
-   * the request was canceled.
+   * Yields to the event loop if the time slice is over. Otherwise returns undefined. Fails if the
+   * request was canceled.
    */
   turn(): Promise<void> | undefined {
     if (!this.#slices.isOver) return undefined
@@ -179,8 +182,8 @@ export class PolicyRequest {
   }
 
   /**
-   * Returns the input of the expressions. `resource` is the resource in the version that the policy
-   * names. Fails with the errors of `objectsIn`, and with NotFound if the namespace does not exist.
+   * Returns the variables of the expressions. `resource` is the resource in the version that the
+   * policy names. Fails like `objectsIn`, and with NotFound if the namespace does not exist.
    */
   input(resource: Resource, params: Params): MaybePromise<PolicyInput> {
     return resource === this.attributes.resource && this.#namespace !== undefined
@@ -197,8 +200,9 @@ export class PolicyRequest {
   }
 
   /**
-   * Returns the objects, converted to the version of a resource. Fails with a ConfigurationFault if
-   * a webhook cannot convert them, and with an ApiError if a limit of this server ended the call.
+   * Returns the object and the old object, converted to the version of `resource`. Fails with a
+   * ConfigurationFault if the conversion webhook fails, and with an ApiError if the conversion
+   * exceeds a limit of this server.
    */
   *objectsIn(resource: Resource): MaybeAsync<ObjectValues> {
     try {
@@ -207,8 +211,8 @@ export class PolicyRequest {
       if (!(error instanceof ApiError)) throw error
       const message = `failed to convert object version: ${error.message}`
       const limit = error.cause instanceof WebhookError ? error.cause.limit : undefined
-      // A limit of this server is not an error of the policy or the webhook, so the failurePolicy
-      // must not admit the request.
+      // If a limit of this server is exceeded, reject the request. A ConfigurationFault would admit
+      // it if the failurePolicy is Ignore.
       if (limit === 'busy') throw tooManyRequests(message, RETRY_SECONDS)
       if (limit === 'answer') throw internalError(message, error)
       throw new ConfigurationFault(message, { cause: error })

@@ -54,8 +54,8 @@ export class Policy<C> {
   }
 
   /**
-   * Returns the compiled expressions. They are compiled when the first request matches, and are
-   * then reused. Returns a promise only while a long compilation runs.
+   * Returns the compiled expressions. They are compiled for the first request that the policy
+   * matches, and then reused. Returns a promise only while a long compilation runs.
    */
   compiled(): MaybePromise<C> {
     if (this.#compiled !== undefined) return this.#compiled
@@ -64,7 +64,8 @@ export class Policy<C> {
     this.#compiled = compiled.then(
       (done) => (this.#compiled = done),
       (error: unknown) => {
-        // If the compilation failed, the next request that matches compiles the expressions again.
+        // Forget the failed compilation, so that the next matching request compiles the expressions
+        // again.
         this.#compiled = undefined
         throw error
       },

@@ -40,7 +40,7 @@ export class RequestValues {
     this.#requests = requests
   }
 
-  /** Returns the values of the same request, but with another object. */
+  /** Returns the values that expressions can use for the same request, but with another object. */
   with(object: KubeObject): RequestValues {
     return new RequestValues(
       { ...this.#attributes, object },
@@ -138,9 +138,9 @@ const resourceFields = ({ group, version, plural }: Resource): Fields => ({
 })
 
 /**
- * Returns the value of `namespaceObject`, which has only the declared fields. The values have their
- * JSON form, whatever their declared types: times are strings, and the field for the UID is `uid`
- * instead of `UID`.
+ * Returns the value of the variable `namespaceObject`. It has only the fields that Kubernetes
+ * declares for it. Its values have their JSON form: a time is a string, and the UID is in the field
+ * `uid`.
  */
 export function namespaceValue({ metadata, spec, status }: KubeObject): Result {
   const fields: { [name: string]: Json } = { metadata }

@@ -23,8 +23,8 @@ import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { objectTypeOf } from './object-type.ts'
 
 /**
- * Maximum number of kinds that are checked for one rule, as in Kubernetes. When a rule reaches the
- * limit, later rules are not checked. If a rule matches a kind twice, the kind counts twice.
+ * Maximum number of kinds for which the expressions are checked, as in Kubernetes. After a rule has
+ * reached this number, later rules are skipped. A kind that a rule matches twice counts twice.
  */
 const KINDS_MAX = 10
 /**
@@ -121,7 +121,7 @@ function* warningOf(
   for (const { shown, environment } of kinds) {
     if (left <= 0) break
     const compiled = yield* compileInTurns(text, environment, slice)
-    // Report only errors of the compilation itself. An expression with an error of a later stage
+    // Report only errors of the compilation. An expression that compiles but cannot be executed
     // fails when it is evaluated.
     if (!('fault' in compiled) || compiled.stage !== 'compilation') continue
     const warning = `${shown}: ${compiled.fault}\n`.slice(0, left)
@@ -144,8 +144,8 @@ function paramsType(
 }
 
 /**
- * Returns the kinds to check, sorted by group, version and kind. Rules with wildcards for groups or
- * versions are skipped, and subresources are not checked.
+ * Returns the kinds to check, sorted by group, version and kind. Leaves out rules with a wildcard
+ * for the group or version, and subresources.
  */
 function* kindsToCheck(
   spec: Fields,
@@ -166,8 +166,8 @@ function* kindsToCheck(
 }
 
 /**
- * A resource, and the entries of a rule that match the resource. `times` is the number of times
- * that the rule lists the resource name.
+ * A resource, and the strings in a rule that match its group, version and name. `times` is how
+ * often the rule lists the name.
  */
 type NamedResource = {
   readonly resource: Resource
@@ -191,7 +191,7 @@ function namedBy(rule: Fields, resources: readonly Resource[]): readonly NamedRe
   const found = resources.flatMap((resource) => {
     const { version } = resource
     if (!versions.has(version)) return []
-    // In Kubernetes' REST mapper, an empty group matches any group.
+    // Kubernetes looks up resources with a REST mapper, in which an empty group matches any group.
     const inGroups = [...new Set(['', resource.group])].filter((group) => groups.has(group))
     const names = [...new Set([resource.plural, resource.discovery.singular])].flatMap(
       (name) => byName.get(name) ?? [],

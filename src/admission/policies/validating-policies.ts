@@ -150,8 +150,8 @@ class Review {
     params: Params,
   ): MaybePromise<Evaluation> {
     const compiled = policy.compiled()
-    // After this promise has resolved, `policy.compiled` returns the expressions instead of a
-    // promise.
+    // When the promise resolves, evaluate again: `policy.compiled` then returns the expressions
+    // instead of a promise.
     if (compiled instanceof Promise)
       return compiled.then(() => this.#evaluate(policy, resource, params))
     const input = this.#request.input(resource, params)

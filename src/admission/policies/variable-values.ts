@@ -12,8 +12,8 @@ import type { Expression } from './compile-expressions.ts'
 import { EXPRESSION_COST_MAX } from './costs.ts'
 
 /**
- * The slice of time and the callbacks that the evaluation of a variable shares with the evaluation
- * of the expression that reads it.
+ * The time slice and the callbacks for an evaluation. A variable uses those of the expression that
+ * reads it.
  */
 export type VariablesRunning = { readonly slice: Slice; readonly tools: TurnTools }
 
@@ -74,8 +74,8 @@ export class VariableValues extends LazyStruct {
       return result
     }
     const { slice, tools } = this.#running
-    // If the slice of time is over, yield before the evaluation, because an expression can read a
-    // thousand variables.
+    // If the time slice is over, yield before the evaluation. Otherwise an expression that reads a
+    // thousand variables could block the event loop.
     const begun = slice.isOver()
       ? program.start(this.#activation, EXPRESSION_COST_MAX)
       : program.begin(this.#activation, EXPRESSION_COST_MAX, slice)

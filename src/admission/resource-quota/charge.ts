@@ -22,8 +22,8 @@ export type Charge = {
 }
 
 /**
- * Returns the usage that a write adds to a quota. The result is empty if the quota does not apply
- * to the object. The usage of the old object is subtracted for an update.
+ * Returns the usage that a write adds to a quota. For an update, this is the difference between the
+ * new and the old object. Returns an empty result if the quota does not apply to the object.
  */
 export function costIn(quota: KubeObject, { attributes, evaluator, object }: Charge): ResourceList {
   const limited = limitedIn(quota, object, evaluator)
@@ -43,8 +43,8 @@ export function costIn(quota: KubeObject, { attributes, evaluator, object }: Cha
 }
 
 /**
- * Returns why the quota cannot be evaluated: the object does not specify an amount, or the status
- * of the quota contains no usage yet. This is checked before any amounts are compared.
+ * Returns the error if usage and quota cannot be compared: the object does not specify a required
+ * amount, or the status of the quota contains no usage yet.
  */
 export function unknownOf(
   quota: KubeObject,
@@ -78,7 +78,8 @@ export function excessOf(
 ): ApiError | undefined {
   const { hard, used } = statusOf(quota)
   const name = quota.metadata.name ?? ''
-  // A status reports what has already happened, so a status update is charged but never rejected.
+  // The status of an object reports what has already happened. An update of the status is therefore
+  // added to the usage, but never rejected.
   if (attributes.subresource === 'status') return undefined
   const exceeded = new Set<string>()
   for (const [resource, amount] of cost) {
@@ -105,8 +106,8 @@ export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n =
 }
 
 /**
- * Returns the used share of that resource which is closest to its limit. A result of 1 means that
- * the limit is reached.
+ * Returns the highest ratio of usage to limit among the resources of the quota. A ratio of 1 means
+ * that a limit is reached.
  */
 export function usedShare(quota: KubeObject): number {
   const { hard, used } = statusOf(quota)
@@ -130,8 +131,8 @@ function statusOf({ status }: KubeObject): {
 }
 
 /**
- * Caches the amounts that were parsed from a JSON object. JSON objects are immutable, and a quota
- * is evaluated several times for each write in its namespace.
+ * Caches the amounts in the `hard` and `used` fields of quotas. JSON objects are immutable, and a
+ * quota is evaluated several times for each write in its namespace.
  */
 const known = new WeakMap<object, ResourceList>()
 

@@ -13,12 +13,15 @@ const names: readonly string[] = [
   'count/persistentvolumeclaims',
   'requests.storage',
 ]
-/** Separates the name of a storage class from the name of the limited resource. */
+/**
+ * Stands between the name of a storage class and the name of the resource that a quota limits for
+ * this class, as in `gold.storageclass.storage.k8s.io/requests.storage`.
+ */
 const ofClass = '.storageclass.storage.k8s.io/'
 
 export const createClaimEvaluator = (gates: Gates): Evaluator => ({
-  // Updates of the status are also charged, because the status contains the allocated resources and
-  // the current VolumeAttributesClass.
+  // Charge updates of the status as well, because a status contains the allocated resources and the
+  // current VolumeAttributesClass.
   isCharged: (attributes) =>
     isWritten(attributes) ||
     (attributes.subresource === 'status' && isChangedIn(attributes, gates)),

@@ -1,6 +1,6 @@
 /**
- * Measures the devices that a ResourceClaim requests. For each device class, the result is the
- * maximum number of devices that can be allocated.
+ * Measures the devices that a ResourceClaim requests. The usage of a device class is the maximum
+ * number of its devices that can be allocated for the claim.
  */
 import {
   type Fields,
@@ -16,8 +16,8 @@ import { count, type Evaluator, isWritten, noneMissing } from './evaluator.ts'
 const name = 'count/resourceclaims.resource.k8s.io'
 const ofClass = '.deviceclass.resource.k8s.io/devices'
 /**
- * Maximum number of devices in a claim. A request for all devices of a class is charged for this
- * number.
+ * Maximum number of devices in a claim. A request for all devices of a class is charged as if it
+ * used this many.
  */
 const DEVICES_MAX = 32
 
@@ -39,8 +39,8 @@ export const deviceEvaluator: Evaluator = {
 function costOf(request: Fields): ResourceList {
   const alternatives = itemsOf(request['firstAvailable'])
   if (alternatives.length > 0) return largest(alternatives.map(devicesOf))
-  // In v1beta2 and later versions, a single request is in `exactly`; in older versions, the request
-  // has these fields itself.
+  // Since v1beta2, the fields of a simple request are below `exactly`. In older versions, they are
+  // fields of the request itself.
   return devicesOf(request['exactly'] === undefined ? request : fieldsOf(request['exactly']))
 }
 

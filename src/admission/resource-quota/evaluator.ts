@@ -10,24 +10,24 @@ import type { Attributes } from '../admission.ts'
 import type { Scope } from './scopes.ts'
 
 export type Evaluator = {
-  /** Whether this write can add usage. */
+  /** Returns whether a write can increase the usage of quotas. */
   readonly isCharged: (attributes: Attributes) => boolean
   readonly usageOf: (object: KubeObject) => ResourceList
   /**
-   * Usage of an object, if it is the same for all objects of the kind. Such objects do not belong
-   * to any scope.
+   * The usage of an object, for kinds whose objects all have the same usage and belong to no quota
+   * scope. Otherwise undefined.
    */
   readonly fixedUsage?: ResourceList
-  /** Whether objects of this kind can use the resource. */
+  /** Returns whether objects of this kind can use a resource that quotas limit. */
   readonly measures: (resourceName: string) => boolean
   /**
-   * Whether an object belongs to a scope. A quota applies only to objects that belong to all of its
-   * scopes.
+   * Returns whether an object belongs to a scope. A quota applies only to objects that belong to
+   * all scopes of the quota.
    */
   readonly isInScope: (object: KubeObject, scope: Scope) => boolean
   /**
-   * Returns the resources whose amounts the object must specify if a quota limits them, but does
-   * not. The value lists the containers that do not specify the amount.
+   * Returns the resources for which the object does not specify an amount, although it must if a
+   * quota limits them. Each value lists the containers that specify no amount.
    */
   readonly missing: (object: KubeObject) => ReadonlyMap<string, string>
 }
@@ -36,8 +36,9 @@ export type Evaluator = {
 export const noneMissing: ReadonlyMap<string, string> = new Map()
 
 /**
- * Returns an evaluator that contains the results for large objects. Each quota of a namespace needs
- * them several times, and computing them here can be divided.
+ * Returns an evaluator that has already measured these objects. Each quota of a namespace needs the
+ * measurements several times. Here, large objects can be measured in parts, so that other work can
+ * run in between.
  */
 export function measured(evaluator: Evaluator, objects: readonly KubeObject[]): Evaluator {
   const known = new Map(

@@ -1,7 +1,7 @@
 /**
- * Resources of a Pod, including the resources that the node has allocated to the containers. During
- * a resize, the spec has only the desired amounts, so allocated resources stay charged until the
- * node has released them (gate InPlacePodVerticalScaling).
+ * The resources that count as used by a Pod. These include the resources that a node has allocated
+ * to the containers. While a container is resized, the spec has only the desired amounts, but the
+ * node may still use the old amounts (gate InPlacePodVerticalScaling).
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { largest, readResourceList } from '../../api/resource-list.ts'

@@ -19,7 +19,7 @@ type WaitingCharge = {
 
 export class Ledger {
   readonly #objects: Pick<Objects, 'list' | 'changeStatus'>
-  /** Charges that wait for the current batch, by namespace. */
+  /** The writes that wait until the current batch of writes is charged, by namespace. */
   readonly #queues = new Map<string, WaitingCharge[]>()
   readonly #uncoveredOf: UncoveredOf
   #keptCharges = 0
@@ -30,8 +30,8 @@ export class Ledger {
   }
 
   /**
-   * Number of charges of rejected writes that could not be released. A charge counts once for each
-   * quota that still contains it.
+   * Number of charges that could not be released after their write was rejected. If several quotas
+   * contain the charge for a write, each of them counts.
    */
   get keptCharges(): number {
     return this.#keptCharges
@@ -106,10 +106,10 @@ export class Ledger {
   }
 
   /**
-   * Releases charges. `charged` maps the name of a quota to the resourceVersion that our charge
-   * produced. If the quota now has another version, the controller may have recounted the stored
-   * objects, which already releases the charge. Such a quota is left unchanged until the controller
-   * counts again, so that no charge is released twice.
+   * Releases charges. `charged` maps the names of quotas to the resourceVersions that resulted from
+   * the charge. If a quota now has another version, the quota controller may have counted the
+   * stored objects again, which releases the charge. To release no charge twice, such a quota is
+   * left to the controller.
    */
   async #giveBack(
     namespace: string,
@@ -133,11 +133,12 @@ export class Ledger {
 
   /**
    * Returns the errors of rejected writes, and the names of the quotas to charge. If the cached
-   * state does not allow a charge, the latest state is read and decides.
+   * quotas do not allow a write, the latest state is read, and determines whether the write is
+   * rejected.
    *
-   * The quota that is closest to its limit is charged first. If another replica has used up this
-   * quota in the meantime, the write is rejected before the other quotas are charged, and no charge
-   * has to be released.
+   * The quota that is closest to its limit is charged first. If another replica has just used up
+   * this quota, the write is rejected before any other quota is charged, so no charge has to be
+   * released.
    */
   async #settle(
     namespace: string,
@@ -160,13 +161,16 @@ export class Ledger {
 
 type Refusals = ReadonlyMap<Charge, ApiError>
 
-/** Returns why the quotas of a namespace together do not cover a write. */
+/**
+ * Returns the error for a write that uses a resource which a quota must cover, if no quota of the
+ * namespace covers it.
+ */
 type UncoveredOf = (quotas: readonly KubeObject[], charge: Charge) => ApiError | undefined
 
 /**
- * Charges all writes that every quota allows, one after another. Returns the changed quotas, and
- * the errors of the other writes. `uncoveredOf` is absent if `before` does not contain all quotas
- * of the namespace.
+ * Charges writes one after another, except those that a quota does not allow. Returns the changed
+ * quotas, and the errors of the other writes. `uncoveredOf` is undefined if `before` does not
+ * contain all quotas of the namespace.
  */
 function settle(
   before: readonly KubeObject[],
@@ -177,7 +181,8 @@ function settle(
   const refusals = new Map<Charge, ApiError>()
   for (const charge of charges) {
     const costs = quotas.map((quota) => costIn(quota, charge))
-    // As in kube-apiserver, amounts are compared only if all quotas can be evaluated.
+    // As in kube-apiserver, no amounts are compared if the usage or the status of any quota is
+    // unknown.
     const refusal =
       // Bounded: `quotas` is short, because only administrators create quotas.
       quotas.map((quota) => unknownOf(quota, charge)).find(isGiven) ??

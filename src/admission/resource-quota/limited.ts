@@ -26,7 +26,8 @@ export class LimitedResources {
   }
 
   /**
-   * Returns whether writes to this resource can be rejected although the namespace has no quota.
+   * Returns whether the configuration can reject writes to this resource in a namespace without
+   * quotas.
    */
   concern(attributes: Attributes): boolean {
     if (this.#limited.length === 0) return false
@@ -34,8 +35,8 @@ export class LimitedResources {
   }
 
   /**
-   * Returns an error if the quotas of the namespace do not cover the write but have to. Otherwise
-   * returns undefined.
+   * Returns an error if a quota must cover the write, but no quota of the namespace covers it.
+   * Otherwise returns undefined.
    */
   uncoveredOf(quotas: readonly KubeObject[], charge: Charge): ApiError | undefined {
     const { attributes, evaluator, object } = charge
@@ -79,8 +80,8 @@ const printScope = ({ name, operator, values }: Scope): string =>
   `{${name} ${operator} [${values.join(' ')}]}`
 
 /**
- * Returns whether the write adds usage. A write that adds no usage is not rejected. If a quota did
- * not apply to the old object, the whole usage of the new object counts as added.
+ * Returns whether the write increases the usage. Only such writes can be rejected. If a quota did
+ * not apply to the old object, the whole usage of the new object is an increase.
  */
 function usesMore(
   quotas: readonly KubeObject[],

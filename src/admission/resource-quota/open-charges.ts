@@ -1,6 +1,6 @@
 /**
- * Records the writes that were charged to the quotas of a namespace but have not finished. The
- * status of the quotas contains these charges, but the objects may not be stored yet. The quota
+ * Records the writes that quotas of a namespace were charged for and that have not finished. The
+ * status of the quotas includes these writes, but their objects may not be stored yet. The quota
  * controller therefore waits for these writes before it counts the stored objects.
  */
 export class OpenCharges {

@@ -124,7 +124,7 @@ test('if a later quota is used up by another writer, the charges to earlier quot
     {
       list: objects.list,
       changeStatus: (id, place, decide) => {
-        // Another writer uses up quota b just before the write is charged to it.
+        // Just before the write is charged to quota b, another writer uses up this quota.
         if (place.name === 'b')
           objects.put(
             'resourcequotas',
@@ -177,8 +177,9 @@ test('the charge of a refused write is not released if the controller has recoun
       list: objects.list,
       changeStatus: (id, place, decide) => {
         if (place.name === 'b') {
-          // Another replica uses up quota b. Then the controller counts the stored objects, and
-          // another replica also charges quota a.
+          // Before the write is charged to quota b, three changes happen: another replica uses up
+          // quota b, the quota controller counts the stored objects, and another replica charges
+          // quota a.
           objects.put(
             'resourcequotas',
             'n',

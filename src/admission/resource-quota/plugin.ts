@@ -21,7 +21,7 @@ type QuotaOptions = {
   readonly gates: Gates
   readonly clock: Pick<Clock, 'wallMs'>
   readonly limitedResources: readonly LimitedResource[]
-  /** Writes that this plugin has charged and that have not finished. */
+  /** The writes that were charged and have not finished. The quota controller waits for them. */
   readonly openCharges: OpenCharges
 }
 
@@ -58,8 +58,8 @@ export function createResourceQuota(
       const charge = { attributes, evaluator, object }
       if (limited.concern(attributes)) return settle(charge)
       const quotas = readQuotas(namespace)
-      // Most namespaces have no quota. For them, the result is known synchronously, so their writes
-      // do not wait.
+      // Most namespaces have no quota. Return without a promise for them, so that their writes do
+      // not wait.
       const hasNone = !(quotas instanceof Promise) && quotas.length === 0
       return hasNone ? undefined : chargeQuotas(quotas, charge)
     },

@@ -54,8 +54,8 @@ export const createPodEvaluator = (gates: Gates, clock: Pick<Clock, 'wallMs'>): 
 })
 
 /**
- * Returns a predicate for the resources whose pod-level amounts take precedence over the amounts of
- * the containers.
+ * Returns a predicate for resources. It is true if the amount of the pod itself takes precedence
+ * over the amounts of its containers.
  */
 const ownOf = (gates: Gates): ((name: string) => boolean) =>
   gates.isOn('PodLevelResources') ? isPodLevel : () => false
@@ -98,7 +98,7 @@ function usageOf(pod: KubeObject, gates: Gates): ResourceList {
   const overhead = readResourceList(fields['overhead'])
   const requests = sum([podResources(fields, 'requests', { isOwn, amountsOf }), overhead])
   const own = podResources(fields, 'limits', { isOwn, amountsOf })
-  // As in kube-apiserver, overhead is added only to those limits that the containers set.
+  // As in kube-apiserver, the overhead is added to a limit only if the containers set that limit.
   const limits = sum([
     own,
     new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n)),

@@ -31,7 +31,8 @@ function usageOf({ spec }: KubeObject): ResourceList {
   function nodePorts(): number {
     if (type === 'NodePort') return itemsOf(ports).length
     if (!isBalanced) return 0
-    // A load balancer without allocated node ports can still request specific node ports.
+    // If allocateLoadBalancerNodePorts is false, only the ports that request a node port explicitly
+    // use one.
     if (allocateLoadBalancerNodePorts !== false) return itemsOf(ports).length
     return itemsOf(ports).filter(({ nodePort }) => Number(nodePort ?? 0) !== 0).length
   }

@@ -58,8 +58,8 @@ export function createServiceAccount({
   }
 
   /**
-   * Checks which secrets a new pod references. The mutating step also calls this function, so that
-   * its error is reported before any validation errors.
+   * Checks which secrets a new pod references. The mutating step also calls this function. The
+   * client thus gets this error rather than a validation error of the pod.
    */
   const check = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
     const spec = fieldsOf(pod['spec'])
@@ -102,7 +102,7 @@ export function createServiceAccount({
       const spec = fieldsOf(object['spec'])
       const account = await accountOf(attributes, nameIn(attributes, spec))
       const fault = await attributes.context.divide(() => ephemeralFault(spec, account))
-      // kube-apiserver returns this error without a reason.
+      // As in kube-apiserver, this error has no reason.
       if (fault !== undefined) throw unclassified(fault)
     },
   }

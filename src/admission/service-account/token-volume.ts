@@ -16,13 +16,13 @@ const TOKEN_SECONDS = 3607
 const FILE_MODE = 0o644
 
 /**
- * Returns the spec with the volume mounted in each container, unless the container already has a
- * mount at the path. Returns the same object if no container needs the volume.
+ * Returns the pod spec with the volume mounted in each container, except in containers that already
+ * mount something at the path. Returns the same object if all containers do.
  */
 export function withTokenVolume(spec: Fields, nameSuffix: () => string): Fields {
   const volumes = itemsOf(spec['volumes'])
   const known = tokenVolumeIn(volumes)
-  // The name is unique with any suffix, because no other volume has the same prefix.
+  // Any suffix results in a unique name, because no volume of the pod has this prefix.
   const name = known ?? `${volumePrefix}${once('suffix of a token volume', nameSuffix)}`
   const init = mountedIn(spec, 'initContainers', name)
   const usual = mountedIn(spec, 'containers', name)

@@ -6,12 +6,15 @@
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 
-/** Responses up to this length are not checked, because they are always decoded in a few ms. */
+/**
+ * Maximum length of a response that is decoded without a check, because decoding it takes only a
+ * few milliseconds.
+ */
 const LENGTH_UNCHECKED = 64 << 10
 /**
- * Maximum number of values. This number of values is decoded in about 15 ms. Even a response that
- * repeats the whole review with both objects has fewer values, because most values in an object
- * have at least 20 characters.
+ * Maximum number of values in a response. Decoding this many values takes about 15 ms. Even a
+ * response that repeats the whole review has fewer values, because most values in an object have at
+ * least 20 characters.
  */
 const VALUES_MAX = 100_000
 /** Number of values between two checks of the clock. */

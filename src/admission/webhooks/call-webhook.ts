@@ -31,7 +31,7 @@ const RETRY_SECONDS = 1
  */
 export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError'
-  /** Status code in the metric that counts the failure. */
+  /** The `code` label in the metric that counts the failed call. */
   readonly code: number
 
   constructor(
@@ -44,8 +44,8 @@ export class WebhookCallError extends Error {
 }
 
 /**
- * Reason why this server ended a call early. `request` means that the request ended before the
- * timeout of the call.
+ * Why this server did not wait for a call to finish: a limit of the server was reached, or the
+ * request ended before the timeout of the call (`request`).
  */
 type Cut = OwnLimit | 'request'
 
@@ -79,8 +79,8 @@ export function refusalOf(
   { failsOpen }: Pick<AdmissionWebhook, 'failsOpen'>,
 ): ApiError | undefined {
   const by = error instanceof CutCallError ? error.by : undefined
-  // The request ended before the timeout of the call. Return the same error as the timer of the
-  // request does, because both timers expire at the same moment and either can fire first.
+  // The deadline of the request passed before the call timed out. The request has its own timer for
+  // this deadline, and either timer can fire first. Both therefore result in the same error.
   if (by === 'request') return requestTimedOut()
   if (by === 'busy') return tooManyRequests(error.message, RETRY_SECONDS)
   return !failsOpen || by === 'answer' ? internalError(error.message, error) : undefined
@@ -166,8 +166,8 @@ async function ask(
     if (await hasTooManyValues(json))
       throw cutCall(webhook, 'answer', 'the response has too many values')
     const response = readResponse(json, { version, uid, isMutating })
-    // The patch is base64 and therefore a single value in the response, so its contents are checked
-    // separately. The patched object is also decoded in one tick.
+    // Check the values in the patch separately, because the response contains the patch as a single
+    // base64 string. The patched object has to be decoded in one tick.
     if (await hasTooManyValues(response.patch))
       throw cutCall(webhook, 'answer', 'the patch has too many values')
     return response

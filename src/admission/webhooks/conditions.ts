@@ -20,7 +20,10 @@ export class Conditions {
   readonly #release: number
   #compiled: Promise<readonly Condition[]> | undefined
 
-  /** Creates the conditions, for a server of a release. */
+  /**
+   * Creates match conditions. `release` is the minor version of Kubernetes that the server
+   * implements.
+   */
   constructor(texts: readonly string[], release: number) {
     this.#texts = texts
     this.#release = release
@@ -63,8 +66,9 @@ type Conditional = {
 }
 
 /**
- * Resolves to whether all conditions are true. If a condition fails and no condition is false, the
- * failurePolicy decides: the promise resolves to false or rejects with a Forbidden error.
+ * Resolves to whether all conditions are true. If a condition cannot be evaluated and no condition
+ * is false, the failurePolicy decides: with Ignore, the promise resolves to false, and with Fail,
+ * it rejects with a Forbidden error.
  */
 export async function matchesConditions(
   { name: webhook, conditions, failsOpen, isListed }: Conditional,
@@ -103,8 +107,8 @@ export async function matchesConditions(
 }
 
 /**
- * The combined result of all conditions. `errors` is the number of conditions that failed before
- * the first false condition.
+ * The combined result of all conditions. `errors` is the number of conditions that could not be
+ * evaluated. If a condition is false, only the conditions before it count.
  */
 type ConditionsResult =
   | { readonly matches: true }

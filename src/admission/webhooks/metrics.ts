@@ -5,8 +5,8 @@ import { allOperations } from '../handled-operations.ts'
 /** Bucket bounds in seconds, as in kube-apiserver. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
 /**
- * Largest status code with its own series. As in kube-apiserver, larger codes, which webhooks can
- * also return, are counted as this code.
+ * Largest status code that has its own series. Webhooks can return any number. As in
+ * kube-apiserver, larger numbers are counted as this code.
  */
 const CODE_MAX = 600
 const rejections: readonly Rejection[] = [
@@ -25,8 +25,8 @@ export type WebhookCall = {
   readonly type: WebhookType
   readonly operation: string
   /**
-   * Status code of the response or of the error: 200 on success, and 0 for an error of the server
-   * itself.
+   * Status code of the webhook's response or of the error. 200 means success, and 0 means that the
+   * server itself failed.
    */
   readonly code: number
   readonly rejection: Rejection | undefined
@@ -82,7 +82,10 @@ export class WebhookMetrics {
     this.#failOpen.with(name, type).add()
   }
 
-  /** Removes the series of a webhook when no configuration of this type contains it any more. */
+  /**
+   * Removes the series of a webhook. Called when the last configuration of this type that contained
+   * the webhook was changed or deleted.
+   */
   forget(name: string, type: WebhookType): void {
     this.#failOpen.remove(name, type)
     for (const operation of allOperations) {

@@ -47,8 +47,8 @@ export function createMutatingWebhooks(webhooks: WebhookList, options: WebhookOp
 
 type Mutating = {
   /**
-   * Returns the webhooks whose selectors match, in order. This function is called again after a
-   * change, because a changed object may have labels that other webhooks select.
+   * Returns the webhooks whose selectors match, in order. Called again after a webhook has changed
+   * the object, because other webhooks may select its new labels.
    */
   readonly select: (attributes: Attributes) => readonly Candidate<ListedWebhook>[]
   readonly rounds: Rounds
@@ -78,7 +78,7 @@ async function mutate(
     const mutated = await mutateBy(entry, matching, { label, options })
     if (mutated !== undefined) {
       const { object } = mutated
-      // A patch without effect does not count as a change.
+      // A patch that leaves the object equal does not count as a change.
       if (mutated.isChanged) {
         reinvocations.require()
         rounds.needsSecond = true

@@ -16,8 +16,8 @@ import { isSame } from '../../objects/schema/equal.ts'
 export type Patched = {
   readonly object: KubeObject
   /**
-   * Whether the object changed. As in kube-apiserver, objects are compared before defaults are set,
-   * so a patch that removes a default is a change.
+   * Whether the patch changed the object. As in kube-apiserver, the object is compared before
+   * defaults are set again, so a patch that removes a default value counts as a change.
    */
   readonly isChanged: boolean
 }
@@ -36,8 +36,8 @@ export async function patched(
   } catch (error) {
     if (error instanceof PatchError || error instanceof JsonSyntaxError)
       throw internalError(error.message, error)
-    // The client is not responsible for a patch that cannot be decoded, so it gets an internal
-    // error. Invalid errors and server errors are returned unchanged.
+    // If the patched object cannot be decoded, the client gets an internal error, because the
+    // webhook caused the error. Invalid errors and server errors are returned unchanged.
     if (error instanceof ApiError && error.code < 500 && error.reason !== 'Invalid')
       throw internalError(error.message, error)
     throw error
@@ -88,9 +88,8 @@ export function* isSameGiven(
 }
 
 /**
- * Returns whether the error says that the patch changed the kind to another existing kind.
- * kube-apiserver decodes such an object, fails to convert it, and does not report this as an
- * internal error.
+ * Returns whether an error means that the patch has changed the kind to another existing kind.
+ * kube-apiserver returns this error as a conversion error, not as an internal error.
  */
 const isOtherKind = (fault: string): boolean => fault.startsWith('converting (')
 

@@ -94,7 +94,7 @@ type CheckedResponse = {
   readonly patchType: Fields[string]
 }
 
-/** Checks fields that are required only in v1. */
+/** Checks the fields that AdmissionReview v1 requires and v1beta1 does not. */
 function checkV1({ version, uid, isMutating }: Expected, head: Head, given: CheckedResponse): void {
   const hasPatch = given.patch !== ''
   const hasType = given.patchType !== undefined && given.patchType !== null

@@ -27,7 +27,7 @@ export class VersionedObject {
     this.#shape = shape
   }
 
-  /** The object as JSON. */
+  /** The JSON of the object. */
   get text(): string {
     return (this.#text ??= objectText(this.object, this.#shape.struct))
   }
@@ -64,8 +64,8 @@ export class Versions {
 }
 
 /**
- * Converts an error to an internal error, as in kube-apiserver. The error means that an object
- * cannot be converted and thus cannot be reviewed.
+ * Runs a conversion. If it fails, throws an internal error, as kube-apiserver does, because an
+ * object that cannot be converted cannot be sent to the webhook.
  */
 async function orInternal<T>(convert: () => MaybePromise<T>): Promise<T> {
   try {

@@ -12,8 +12,8 @@ import { UnreadableNames } from '../match/unreadable.ts'
 import { type AdmissionWebhook, readWebhooks } from './webhook.ts'
 
 /**
- * A webhook in the list. `position` is its index among all webhooks, which audit annotations
- * contain.
+ * A webhook in the list. `position` is its index among all webhooks of the list. Audit annotations
+ * contain this index.
  */
 export type ListedWebhook = {
   readonly hook: AdmissionWebhook

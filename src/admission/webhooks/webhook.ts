@@ -27,8 +27,8 @@ export type AdmissionWebhook = {
   readonly timeoutMs: number
   readonly supportsDryRun: boolean
   /**
-   * The first version in the webhook's list of AdmissionReview versions that this server supports.
-   * Undefined if the server supports none of them.
+   * The first AdmissionReview version in the configuration of the webhook that this server
+   * supports. Undefined if there is no such version.
    */
   readonly reviewVersion: ReviewVersion | undefined
   /** Whether reinvocationPolicy is IfNeeded. */
@@ -39,15 +39,19 @@ export type AdmissionWebhook = {
    */
   readonly client: () => Pick<Webhook, 'post'>
   /**
-   * Returns whether a configuration still has a webhook with this name. The webhook can be deleted
-   * while it is called. Metric series that are recorded after the deletion would never be removed.
+   * Returns whether a configuration still contains a webhook with this name. A webhook can be
+   * removed while it is called. Its metrics must not be recorded afterward, because nothing would
+   * remove them.
    */
   readonly isListed: () => boolean
   /** Closes idle connections. Calls in flight continue. */
   readonly close: () => void
 }
 
-/** Options of the clients, and the release of the server. */
+/**
+ * Options of the clients that call webhooks. `release` is the minor version of Kubernetes that the
+ * server implements.
+ */
 type ReadOptions = WebhookClientOptions & { readonly release: number }
 
 export const readWebhooks = (
