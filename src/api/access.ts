@@ -2,8 +2,8 @@ import type { FieldTerm } from './field-selector.ts'
 import type { Requirement } from './label-selector.ts'
 
 /**
- * Attributes of an access check. They are the fields of RequestInfo that a SubjectAccessReview also
- * specifies, so both requests and reviews can be checked.
+ * Attributes of an access check. Requests and SubjectAccessReviews both have these attributes, so
+ * authorizers can check both.
  */
 export type AccessAttributes =
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
@@ -24,8 +24,8 @@ export type AccessAttributes =
     }
 
 /**
- * Selectors of a list, a watch or a deletecollection. Authorizers can restrict access to them.
- * Selectors that cannot be parsed are left out.
+ * The parsed selectors of a list, a watch or a deletecollection. An authorizer can allow access to
+ * only the objects that they select. Selectors that cannot be parsed are left out.
  */
 export type AccessSelectors = {
   readonly fields: readonly FieldTerm[]
@@ -33,9 +33,9 @@ export type AccessSelectors = {
 }
 
 /**
- * Decision of the authorizers. If no authorizer has an opinion, the request is denied. The message
- * of the 403 response contains the reason of a denial. For other decisions, the reason is stored in
- * the request's context.
+ * The decision of an authorizer, or of all authorizers. A request is denied if no authorizer has an
+ * opinion. The 403 response contains the reason of a denial. Other reasons are only stored in the
+ * request's context.
  */
 export type AccessDecision = {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'

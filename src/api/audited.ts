@@ -5,15 +5,15 @@
 import type { ObjectMeta } from './object.ts'
 
 export interface AuditRecorder {
-  /** Whether the body of the request is recorded. */
+  /** Whether the audit log needs the body of the request. */
   readonly wantsRequest: boolean
-  /** Whether the object in the response is recorded. */
+  /** Whether the audit log needs the object in the response. */
   readonly wantsResponse: boolean
-  /** Maximum size of an object that is recorded. */
+  /** Maximum size of an object that is recorded. A larger object is left out of the audit event. */
   readonly objectBytesMax: number
   /**
-   * Number of copies of an object that are in memory while it is recorded. Memory is reserved for
-   * these copies.
+   * Number of additional copies of an object that recording it creates. The caller must reserve
+   * memory for these copies.
    */
   readonly copies: number
   /**
@@ -24,8 +24,8 @@ export interface AuditRecorder {
   /** Records the body of a patch as the client sent it. */
   readonly requestPatch: (body: Buffer) => void
   /**
-   * Records the object in the response as JSON, whatever format the client accepts. An undefined
-   * object means that it is too large to be recorded.
+   * Records the object in the response as JSON, even if the client accepts another format.
+   * Undefined means that the object is too large to be recorded.
    */
   readonly responseObject: (json: Buffer | undefined) => void
 }

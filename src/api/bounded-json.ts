@@ -10,9 +10,9 @@ import type { Steps } from '../lib/scheduling/slices.ts'
 /** Number of values that are skipped before the reader yields. */
 const STEP_VALUES = 512
 /**
- * Limits of a part in characters, values and levels. For comparison: in kube-apiserver's API
- * description, the largest definition consists of 40 KB and 2,000 values, and the deepest has 12
- * levels.
+ * Limits on the characters, values and nesting levels of a part. Real parts are much smaller: the
+ * largest definition in kube-apiserver's OpenAPI document has 40 KB and 2,000 values, and the
+ * deepest has 12 levels.
  */
 const PART_CHARS_MAX = 256 << 10
 const PART_VALUES_MAX = 16_384
@@ -104,7 +104,8 @@ export function* readPart(scanner: JsonScanner): Steps<Json> {
 }
 
 /**
- * Skips the value at the scanner's position. Fails with PartTooLarge if the value exceeds `max`.
+ * Skips the value at the scanner's position. Fails with PartTooLarge if the value has more
+ * characters or values than `max` allows.
  */
 export function* skip(
   scanner: JsonScanner,

@@ -49,8 +49,8 @@ export type ResourceInfo = {
 }
 
 /**
- * Minimum size of an object that counts as large. For an object of this size, each step of a write
- * takes a millisecond or two.
+ * Objects of more than this size count as large. For an object of this size, each step of a write
+ * takes one or two milliseconds.
  */
 const LARGE_BYTES = 64 * 1024
 
@@ -60,11 +60,11 @@ export type ContextOptions = {
   /** The client's request. Its signal is read only when it is needed. */
   readonly client: Pick<ApiRequest, 'signal' | 'onGone'>
   /**
-   * How long the request may take, measured from `startMs`. Infinity for watches, which have their
-   * own timeout.
+   * Time in which the request must finish, counted from `startMs`. Infinity for watches, which have
+   * a timeout of their own.
    */
   readonly timeoutMs: number
-  /** Time of arrival on the monotonic clock. Defaults to now. */
+  /** When the request arrived, on the monotonic clock. Defaults to the current time. */
   readonly startMs?: number
   readonly monotonicMs: () => number
 }
@@ -76,24 +76,27 @@ export class RequestContext implements Work {
   #caller: User | undefined
   /** Decision of the authorizers. Undefined if the request was rejected before authorization. */
   decision: AccessDecision | undefined
-  /** Span of the request. Undefined if the request is not traced. */
+  /** Tracing span of the request. Undefined if the request is not traced. */
   span: Span | undefined
   /** Time that the request spent in each stage, such as queues, webhooks and storage. */
   readonly spent = new RequestTimings()
-  /** Length of the body. -1 if no body was read. */
+  /** Length of the request body in bytes. -1 if no body was read. */
   bodyBytes = -1
   /**
-   * Length of the longest string from which objects of the request were decoded. The strings in
-   * those objects are slices of this string, so retaining one slice retains the whole string.
+   * Length of the longest string from which objects of the request were decoded. Strings in these
+   * objects are substrings of it. In V8, a retained substring keeps the whole string in memory.
    */
   textBytes = 0
   /** Length of the stored object that the request reads or changes, if it is known. */
   storedBytes = 0
-  /** Memory that is reserved for a response that is longer than the request. */
+  /**
+   * Number of bytes of memory that are reserved for the response. Set only if the response is
+   * longer than the request.
+   */
   responseBytes = 0
   /**
-   * Current step of the request, such as decode or validate. The log line of a long tick of the
-   * event loop contains it.
+   * The current step of the request, such as decode or validate. It is logged if a tick of the
+   * event loop takes too long.
    */
   step = ''
   /**
@@ -106,8 +109,8 @@ export class RequestContext implements Work {
   /** Deadline on the monotonic clock. */
   readonly deadlineMs: number
   /**
-   * Whether the creator of the context calls `timeOut` at the deadline. If so, the signal needs no
-   * timer.
+   * Whether the creator of the context calls `timeOut` at the deadline. If so, `signal` needs no
+   * timer of its own.
    */
   isTimed = false
   readonly #options: ContextOptions
@@ -177,13 +180,16 @@ export class RequestContext implements Work {
     })
   }
 
-  /** Records that a step of the request begins or resumes. */
+  /**
+   * Records the current step of the request. Called when the step begins, and when it continues
+   * after an interruption.
+   */
   enter(step: string): void {
     this.step = step
     runningWork.note(this)
   }
 
-  /** Size of the largest string or object that the request works on. */
+  /** Number of bytes of the largest string or object that the request has to process. */
   get bytes(): number {
     return Math.max(this.textBytes, this.storedBytes, this.responseBytes)
   }
@@ -242,7 +248,10 @@ export class RequestContext implements Work {
     return inParts(step, this.slices)
   }
 
-  /** Runs a step of the request. If the request works on a large object, the step is divided. */
+  /**
+   * Runs a step of the request. For a large object, the step is divided into parts, between which
+   * other requests are served.
+   */
   divide<T>(work: () => T): MaybePromise<T> {
     return this.isLarge ? this.inParts(work) : work()
   }
@@ -288,8 +297,8 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Adds a listener that is called when the write of this request has been stored or has failed,
-   * which can happen after the response.
+   * Adds a listener that is called when the write of this request is stored or has failed. This can
+   * happen after the response was sent.
    */
   onWriteEnd(listener: () => void): void {
     this.#onWriteEnd ??= []
@@ -347,8 +356,8 @@ export class RequestContext implements Work {
   #createSignal(): AbortSignal {
     const { client } = this.#options
     if (this.deadlineMs === Infinity) return client.signal
-    // `AbortSignal.any` with `AbortSignal.timeout` would take 30 µs, a quarter of the time of a
-    // small request.
+    // Do not use `AbortSignal.any` with `AbortSignal.timeout`: they would take 30 µs, which is a
+    // quarter of the time of a small request.
     const controller = new AbortController()
     this.spent.waitWith(controller.signal)
     const onGone = (reason?: unknown): void => controller.abort(reason)

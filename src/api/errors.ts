@@ -52,9 +52,8 @@ export type StatusDetails = {
 }
 
 /**
- * Metadata of a Status, which has the same fields as the metadata of a list. This server itself
- * sets only `continue`: a new token in the 410 response to an expired continue token. The other
- * fields come from webhooks.
+ * Metadata of a Status. This server itself sets only `continue`, in the 410 response to an expired
+ * continue token. Webhooks can also set the other fields.
  */
 export type StatusMetadata = {
   readonly selfLink?: string
@@ -83,8 +82,8 @@ type Extra = {
 }
 
 /**
- * Maximum length of a message, which is also the maximum length of all validation errors of an
- * object together. Long strings are cut where the message is created.
+ * Maximum length of an error message. The limit for the validation errors of one object is the
+ * same. A long string is truncated before it is inserted into a message.
  */
 const MESSAGE_CHARACTERS_MAX = FAULTS_CHARACTERS_MAX
 
@@ -95,8 +94,8 @@ export class ApiError extends Error {
   readonly details: StatusDetails | undefined
   readonly metadata: StatusMetadata
   /**
-   * Whether the Status is sent as text: JSON without kind and apiVersion, whatever format the
-   * client accepts.
+   * Whether the Status is sent as JSON without kind and apiVersion, with the content type of plain
+   * text, whatever the client accepts.
    */
   readonly isUntyped: boolean
 
@@ -233,8 +232,8 @@ export function deniedByPolicy(
 }
 
 /**
- * Returned if mutating policies fail. The first error sets message and reason, and each error is a
- * cause. The code is always 403 (Forbidden).
+ * Returned if mutating policies fail. The message and the reason are those of the first error, and
+ * the causes contain all errors. The code is always 403 (Forbidden).
  */
 export function failedByPolicies({ details }: ApiError, faults: readonly PolicyFault[]): ApiError {
   const [first] = faults
@@ -364,10 +363,7 @@ export function crdTerminating(resource: ResourceName): ApiError {
   return new ApiError(405, 'MethodNotAllowed', text, { details: detailsOf(resource) })
 }
 
-/**
- * Returned if the API group in the path is served, but the path does not match a resource of the
- * group.
- */
+/** Returned if the server has the API group in the path, but not the resource. */
 export function noSuchResource(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {
     details: {},
@@ -389,8 +385,8 @@ export function notAcceptable(accepted: readonly string[]): ApiError {
 }
 
 /**
- * Like `notAcceptable`, but with the message of kube-apiserver's router. Used for endpoints whose
- * representation the router negotiates.
+ * Like `notAcceptable`, but with the message that kube-apiserver's HTTP router returns. Used for
+ * endpoints for which the router checks the Accept header.
  */
 export function notAcceptableHere(offered: readonly string[]): ApiError {
   const text = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
@@ -505,7 +501,8 @@ export function deadlineExceeded(cause?: unknown): ApiError {
 
 /**
  * Returned if the deadline of the request passed while its handler was still running. The Status is
- * sent as text, because in kube-apiserver it comes from a filter that does not know the API types.
+ * sent as untyped JSON: in kube-apiserver, it comes from an HTTP filter that does not know the API
+ * types.
  */
 export function requestTimedOut(): ApiError {
   const text = 'Timeout: request did not complete within the allotted timeout'
@@ -599,8 +596,9 @@ export const proxyFailed = (why: string, cause?: unknown): TextError =>
   new TextError(503, `${why}\n`, { cause })
 
 /**
- * Thrown if an aggregated API server ends its response early. The client has already received the
- * beginning, so its connection is closed before the end of the response.
+ * Thrown if an aggregated API server ends its response early. The client has already received a
+ * part of the response. Its connection is closed, so that it notices that the response is
+ * incomplete.
  */
 export class CutOffAnswer extends Error {
   override readonly name = 'CutOffAnswer'
@@ -655,7 +653,10 @@ export function passedOn({ code, reason, details, metadata }: Fields, message: s
   return new ApiError(given >= 400 && given <= 599 ? given : 400, known, message, extra)
 }
 
-/** Returns whether a string is a reason. Webhooks can send any reason that is not empty. */
+/**
+ * Returns whether a string can be the reason of a Status. Webhooks can send any reason that is not
+ * empty.
+ */
 const isReason = (text: string): text is Reason => text !== ''
 
 function passedMetadata({

@@ -22,7 +22,10 @@ export type FieldFault = {
   readonly message: string
   /** The part of the message that shows the value in the syntax of Go. */
   readonly shown?: string
-  /** Declarative validation tag that corresponds to this error, if there is one (KEP-5073). */
+  /**
+   * The tag of declarative validation (KEP-5073) that corresponds to this error. Undefined if there
+   * is none.
+   */
   readonly tag?: 'minimum' | 'required'
 }
 
@@ -55,8 +58,8 @@ export function faultsOfEach<T>(
     for (const fault of faultsOf(item, at)) found.push(fault)
     return found.length < FAULTS_MAX
   })
-  // Return a copy to which callers can append, because the loop uses this list again when the work
-  // continues.
+  // The loop above continues with the same list if the work is divided. Return a copy, to which
+  // callers can append errors.
   return isDivided() ? [...faults] : faults
 }
 
@@ -126,7 +129,7 @@ export function duplicateShown(path: string, shown: string, detail = ''): FieldF
   return { path, reason: 'FieldValueDuplicate', message, shown }
 }
 
-/** Returned for an invalid field that kube-apiserver reports as an internal error. */
+/** Returned for an invalid field if kube-apiserver reports the field with an internal error. */
 export function internalFault(path: string, detail: string): FieldFault {
   return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }
@@ -150,7 +153,10 @@ export function notThere(path: string, value: PrintedScalar): FieldFault {
   return { path, reason: 'FieldValueNotFound', message: `Not found: ${show(value)}` }
 }
 
-/** Returns the validation errors that a check of names.ts finds in a string. */
+/**
+ * Calls one of the checks in names.ts, such as the check of a DNS label. Returns a validation error
+ * for each message of the check.
+ */
 export function checked(
   path: string,
   value: string,
@@ -159,6 +165,6 @@ export function checked(
   return check(value).map((why) => invalidValue(path, value, why))
 }
 
-/** Formats a value. An absent value is formatted as the quoted string "null". */
+/** Formats a value for an error message. Null is formatted as the quoted string "null". */
 const show = (value: PrintedScalar): string =>
   typeof value === 'string' ? quote(value) : value === null ? '"null"' : `${value}`

@@ -48,7 +48,7 @@ function endOfTerm(text: string, from: number): number {
 }
 
 function parseTerm(selector: string, term: string): FieldTerm {
-  // The name of the field ends at the first operator, because it cannot contain one.
+  // A field name cannot contain an operator, so it ends at the first operator.
   const mark = term.indexOf('=')
   if (mark === -1)
     throw badRequest(

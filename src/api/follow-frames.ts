@@ -1,9 +1,9 @@
 import type { FrameSource } from './request.ts'
 
 /**
- * Wraps a source of frames. Calls `onEnd(true)` when the frames end by themselves, and
- * `onEnd(false)` when the source is closed. `onEnd` can be called for both reasons, and several
- * times.
+ * Wraps the source of the frames of a response. Calls `onEnd(true)` when the last frame was read,
+ * and `onEnd(false)` when the source is closed. `onEnd` can be called several times, with either
+ * value.
  */
 export const followFrames = (
   { take, onReady, close }: FrameSource,
@@ -22,8 +22,8 @@ export const followFrames = (
 })
 
 /**
- * Wraps a source of frames. Calls `caughtUp` once, as soon as no further frame is available. A
- * watch has sent its initial state at that time.
+ * Wraps the source of the frames of a response. Calls `caughtUp` once, when no further frame is
+ * available for the first time. A watch has sent its initial state by then.
  */
 export function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
   let isBehind = true

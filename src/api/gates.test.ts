@@ -21,8 +21,9 @@ function describe(release: number, name: string, versions?: GateVersions): strin
 }
 
 /**
- * For each release, the number of gates in each stage, of gates that are on by default, and of
- * locked gates. They were recorded from the source of the newest version of the release.
+ * For each release, the number of gates in each stage, the number of gates that are on by default
+ * (`on`), and the number of locked gates. Recorded from the source code of the newest patch version
+ * of the release.
  */
 const counts: { readonly [release: number]: Readonly<Record<string, number>> } = {
   33: { ALPHA: 58, BETA: 78, GA: 40, DEPRECATED: 15, on: 105, locked: 39 },
@@ -48,7 +49,7 @@ for (const [release, expected] of Object.entries(counts)) {
   })
 }
 
-/** The states of gates in 1.33 to 1.37. */
+/** The states of feature gates in Kubernetes 1.33, 1.34, 1.35, 1.36 and 1.37. */
 const histories: { readonly [name: string]: readonly string[] } = {
   WatchList: ['BETA off', 'BETA on', 'BETA on', 'BETA on', 'BETA on'],
   MutatingAdmissionPolicy: ['ALPHA off', 'BETA off', 'BETA off', 'GA on', 'GA on'],

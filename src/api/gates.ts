@@ -9,13 +9,13 @@ import { defaultMinor, minCompatibilityOf } from './releases.ts'
 
 export type Gates = {
   /**
-   * The release that has these gates. Behavior that differs between releases without a gate depends
-   * on it.
+   * The minor version of Kubernetes that the server implements. Some behavior differs between
+   * versions without being controlled by a gate.
    */
   readonly release: number
   /**
-   * The minor version that all servers have at least. New CEL expressions can use only its
-   * libraries. The default is the version before the release.
+   * The lowest minor version of all servers in the cluster. New CEL expressions can use only
+   * libraries that this version has. The default is the version before `release`.
    */
   readonly minCompatibility?: number
   readonly isOn: (name: string) => boolean
@@ -33,14 +33,11 @@ export type GateState = {
 
 /** The feature gates of a release that emulates a version. */
 export type ReleaseGates = {
-  /** The gates that exist in the emulated version, sorted by name. */
+  /** The gates that the emulated version has, sorted by name. */
   readonly states: ReadonlyMap<string, GateState>
-  /** Gates that did not exist yet in the emulated version. Such gates are off and cannot be set. */
+  /** Gates that were added after the emulated version. They are off and cannot be set. */
   readonly absent: ReadonlySet<string>
-  /**
-   * Gates of older releases that were on at the end. Such gates no longer exist, and their behavior
-   * is always on.
-   */
+  /** Gates that were removed after they had been on by default. Their behavior is always on. */
   readonly ended: ReadonlySet<string>
 }
 
@@ -114,10 +111,13 @@ function expand(release: number, emulated: number, minCompatibility: number): Re
   return { states, absent, ended }
 }
 
-/** A gate that can be on only if all gates that it needs are on. */
+/** A gate that can be on only if other gates (`needs`) are also on. */
 export type GateDependency = { readonly name: string; readonly needs: readonly string[] }
 
-/** Returns the dependencies of gates that a release checks. Releases before 1.35 check none. */
+/**
+ * Returns the dependencies of gates that a release checks. Releases before 1.35 check no
+ * dependencies.
+ */
 export const dependenciesOf = (release: number): readonly GateDependency[] =>
   [...gateDependencies.matchAll(/^(\w+) (\d+)-(\d+): (.+)$/gm)].flatMap(
     ([, name = '', first, last, needs = '']) =>
@@ -127,8 +127,8 @@ export const dependenciesOf = (release: number): readonly GateDependency[] =>
 type StageRow = GateState & { readonly since: number; readonly minVersion: number }
 
 /**
- * Reads a stage such as `34 GA on locked`, or `37 BETA on min=37`. `min` is the lowest minimum
- * compatibility version for which the stage applies.
+ * Reads a stage such as `34 GA on locked`, or `37 BETA on min=37`. The latter applies only if the
+ * minimum compatibility version is at least 37.
  */
 function readStage(text: string): StageRow {
   const [since, name, ...marks] = text.split(' ')

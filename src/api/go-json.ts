@@ -6,11 +6,11 @@
 import { isFields, type Json } from './object.ts'
 
 /**
- * Returns the JSON of a value, or undefined if the text does not contain the whole value. For
- * example, Go formats a pointer as its address.
+ * Returns the JSON of a value, or undefined if the text is incomplete. For example, the text of a
+ * pointer is only its address.
  */
 export function goToJson(text: string): string | undefined {
-  // Older releases show an absent value like a string.
+  // Releases before 1.34 show an absent value as the quoted string "null".
   if (text === '"null"') return 'null'
   try {
     const reader = new GoReader(text)

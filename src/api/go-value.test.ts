@@ -16,7 +16,7 @@ test('JSON values are formatted as Go formats them with %#v and %v', () => {
   assert.equal(goStrings([]), '[]string(nil)')
 })
 
-/** Large values, keyed by a description of their contents. */
+/** Large values, by a name for the kind of their contents. */
 const large: { readonly [shape: string]: Json } = {
   items: Array.from({ length: 400_000 }, () => ({})),
   lists: Array.from({ length: 2_000 }, () => Array.from({ length: 200 }, () => '')),

@@ -82,8 +82,8 @@ export const goIntOrString = (value: Json | undefined): string =>
     : `intstr.IntOrString{Type:0, IntVal:${numberOf(value)}, StrVal:""}`
 
 /**
- * Formats a struct as `%#v` does. Go formats a pointer as its address. The address is meaningless,
- * so a constant address is used here.
+ * Formats a struct as `%#v` does. Pointers in it come from `goPointer`, which always returns the
+ * same address, because addresses in memory have no meaning for clients.
  */
 export function goStruct(name: string, fields: { readonly [field: string]: string }): string {
   return `${name}{${Object.entries(fields)

@@ -14,14 +14,14 @@ export type Ids = {
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 /**
- * Position of the last group of a UUID. This group has 48 random bits. With this number of bits,
- * the modulo makes no character noticeably more likely than others.
+ * Position of the last group in a UUID, which has 48 random bits. With this number of bits, all
+ * characters of a suffix are practically equally likely, although a modulo selects them.
  */
 const RANDOM_AT = 24
 
 export const randomIds: Ids = { uid: () => randomUUID(), nameSuffix }
 
-/** Derives a suffix from a UUID, because Node caches random bytes only for UUIDs. */
+/** Derives a suffix from a UUID. For UUIDs, Node caches random bytes, so creating one is fast. */
 function nameSuffix(): string {
   let random = Number.parseInt(randomUUID().slice(RANDOM_AT), 16)
   let suffix = ''

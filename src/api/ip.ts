@@ -115,7 +115,7 @@ function parseIpv6(text: string): Ip | undefined {
   const after = groupsOf(tail ?? '')
   if (before === undefined || after === undefined || more.length > 0) return undefined
   const zeros = GROUPS - before.length - after.length
-  // In an IPv6 address, `::` stands for at least one group.
+  // The `::` must replace at least one group.
   if (tail === undefined ? zeros !== 0 : zeros < 1) return undefined
   const groups = [...before, ...Array.from({ length: zeros }, () => 0n), ...after]
   const value = groups.reduce((sum, group) => (sum << 16n) | group, 0n)

@@ -28,19 +28,19 @@ const SHORT_DIGITS_MAX = 16
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null'
 
-/** Number of values skipped between two checks of whether to pause. */
+/** Number of values that are skipped before the scanner checks whether to pause. */
 const VALUES_PER_STEP = 64
 
-/** Number of characters of a string that are read between two checks of whether to pause. */
+/** Number of characters of a string that are read before the scanner checks whether to pause. */
 const CHARACTERS_PER_STEP = 4096
 
 /**
- * Maximum length of a string with escapes that is read in one step. Longer strings with escapes are
+ * Maximum length of a string with escape sequences that is read without a pause. Longer ones are
  * read in parts.
  */
 const LONG_STRING_CHARACTERS = 65_536
 
-/** Value of `#insideAt` while no long string is being skipped. */
+/** Value of `#insideAt` if the scanner is not inside a long string. */
 const NOT_INSIDE = -1
 
 /** Minimum length, in characters, of a list that `longList` returns. */
@@ -55,8 +55,8 @@ const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const special = /[\\\u0000-\u001f]/
 
 /**
- * Number of characters that are searched at once for those in `special`. The number is limited
- * because the caller might read only a part of a long document.
+ * Number of characters that are searched for a match of `special` at a time. The whole document is
+ * not searched at once, because the caller might read only a part of it.
  */
 const SEARCHED_CHARACTERS = 16_384
 
@@ -75,8 +75,8 @@ export class JsonScanner {
   at = 0
   readonly #isUndivided: boolean
   /**
-   * Range of the document that was searched for characters of `special`, and the position of the
-   * first such character.
+   * The part of the document that was searched for a match of `special`, and the position of the
+   * first match.
    */
   #searchedFrom = 0
   #searchedTo = 0
@@ -84,8 +84,8 @@ export class JsonScanner {
   /** Position inside a long string that is being skipped in parts. */
   #insideAt = NOT_INSIDE
   /**
-   * Open objects and arrays of the value that is being skipped. The stack is reused for the next
-   * value, because a document can have millions of short values.
+   * For each open object or array of the value that is being skipped, which of the two it is. The
+   * stack is reused for the next value, because a document can have millions of short values.
    */
   readonly #open: boolean[] = []
 
@@ -217,8 +217,8 @@ export class JsonScanner {
   }
 
   /**
-   * Like `#skipString`, but skips only the beginning of a long string with escapes. `#skipInside`
-   * skips the rest.
+   * Like `#skipString`, but skips only the first part of a long string that has escape sequences.
+   * `#skipInside` skips the other parts.
    */
   #skipShortString(): void {
     const start = this.at + 1
@@ -255,8 +255,8 @@ export class JsonScanner {
   }
 
   /**
-   * Skips a string with escapes. Returns the position of its closing quote, or of the first
-   * character at or after `until`.
+   * Skips a string with escape sequences, from `start` to its closing quote, or to the first
+   * character at or after `until`. Returns the position of this quote or character.
    */
   #skipEscaped(start: number, until: number): number {
     const { text } = this
@@ -274,9 +274,9 @@ export class JsonScanner {
   }
 
   /**
-   * Finds the next special character. The search continues beyond the end of the current JSON
-   * string, and its result is used for later strings. Therefore, all searches together scan the
-   * document about once.
+   * Finds the next match of `special`. The search can continue beyond the end of the current JSON
+   * string, and its result is then used for later strings. Thus each part of the document is
+   * searched only about once.
    */
   #findSpecial(start: number, end: number): void {
     const to = Math.max(end, start + SEARCHED_CHARACTERS)
@@ -379,9 +379,9 @@ export class JsonScanner {
   }
 
   /**
-   * Skips up to `values` values, including nested ones. Returns false if another call is needed for
-   * the rest. `open` is the stack of open objects (true) and arrays (false), and must be empty at
-   * first.
+   * Skips up to `values` values, including nested ones. Returns false if the value is longer, and
+   * the caller has to call again. `open` is the stack of open objects (true) and arrays (false); it
+   * is empty in the first call.
    */
   skipPart(open: boolean[], values: number): boolean {
     for (let passed = 0; passed < values; passed++) {
@@ -401,8 +401,9 @@ export class JsonScanner {
   }
 
   /**
-   * Skips a scalar, or the opening bracket of an object or array. Returns true if a nested value
-   * follows. `isWhole` means that the caller skips the whole value without pausing.
+   * Skips a scalar, or only the opening bracket of an object or array. In the latter case, returns
+   * true unless the object or array is empty. `isWhole` means that the scanner does not pause
+   * inside the value, so strings and long lists of numbers are skipped at once.
    */
   #skipStart(open: boolean[], isWhole: boolean): boolean {
     switch (this.peekType()) {
@@ -441,8 +442,8 @@ export class JsonScanner {
     if (text.length - at < LONG_LIST_CHARACTERS) return undefined
     const next = text.indexOf('[', at + 1)
     if (next !== -1 && next - at < LONG_LIST_CHARACTERS) return undefined
-    // Do not search beyond the next list. Otherwise each of many nested lists would scan the whole
-    // text.
+    // Search for the end of this list only up to the next opening bracket. If the text has many
+    // nested lists, it would otherwise be scanned once for each of them.
     const length = text.slice(at, next === -1 ? text.length : next).indexOf(']') + 1
     if (length < LONG_LIST_CHARACTERS) return undefined
     const list = text.slice(at, at + length)
@@ -462,8 +463,8 @@ export class JsonScanner {
   }
 
   /**
-   * Returns the error for a bracket that exceeds the maximum depth. Call this method directly after
-   * reading the bracket.
+   * Returns the error for an object or array that is nested too deeply. Call this method directly
+   * after its opening bracket was read.
    */
   tooDeep(): JsonSyntaxError {
     this.at--

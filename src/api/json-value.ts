@@ -10,12 +10,12 @@ import { JsonMap } from './json-map.ts'
 import { JsonScanner, JsonSyntaxError, parsedList } from './json-scanner.ts'
 import type { Json } from './object.ts'
 
-/** Minimum length of a number from which JSON.parse can lose digits. */
+/** Minimum number of digits of a number that JSON.parse may not represent exactly. */
 const LONG_DIGITS = 16
 const longNumber = /[0-9]{16}/
 /**
- * Maximum depth of a document. It is far greater than the depth of any real object, and far less
- * than the depth at which recursive code overflows the stack. (kube-apiserver's limit is 10,000.)
+ * Maximum nesting depth of a document. No real object is nested that deeply, and recursive code
+ * overflows the stack only at a much greater depth. (kube-apiserver's limit is 10,000.)
  */
 export const DEPTH_MAX = 1000
 
@@ -40,8 +40,8 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
         fields[key] = readAny(scanner, depth + 1, onRepeat)
         count++
       }
-      // A key occurred twice if the object has fewer fields than were read. Looking up each key
-      // would double the time of reading an object.
+      // If the object has fewer fields than were read, a key occurred twice. This check is faster
+      // than looking up each key before it is added.
       if (onRepeat !== undefined && Object.keys(fields).length < count) onRepeat()
       return fields
     }
@@ -117,7 +117,7 @@ function readLongList(scanner: JsonScanner): Json[] | undefined {
   return items
 }
 
-/** Thrown for a number that does not fit in 64 bits, in otherwise valid JSON. */
+/** Thrown if the JSON is valid, but a number in it does not fit in 64 bits. */
 export class JsonNumberError extends JsonSyntaxError {}
 
 /** Length of the smallest int64. Go decodes longer integers as float64. */
@@ -139,11 +139,11 @@ const isLongInteger = (value: number, literal: string): boolean =>
   !Number.isSafeInteger(value) && literal.length <= INTEGER_DIGITS_MAX && /^-?[0-9]+$/.test(literal)
 
 /**
- * Returns whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) can read such a key as
- * another key. The error occurs if an earlier object has a key of the same length in the same
- * position, and that key equals the beginning of the escaped text. For example, the key `\n` (a
- * line feed) can be read as a backslash. This function visits each escape once, and most documents
- * have few escapes.
+ * Returns whether a key contains an escape sequence. JSON.parse of V8 13.6 (Node 24) can confuse
+ * such a key with another key. This happens if an earlier object has a key of the same length in
+ * the same position, and that key equals the beginning of the escaped text. For example, the key
+ * `\n` (a line feed) can be read as a backslash. This function visits each escape sequence once,
+ * and most documents have few of them.
  */
 export function hasEscapedKey(text: string): boolean {
   let quote = -1
@@ -152,7 +152,8 @@ export function hasEscapedKey(text: string): boolean {
     if (quote < from) quote = text.indexOf('"', from)
     if (quote === -1) return false
     escape = text.indexOf('\\', from)
-    // The next escape comes before the next quote, so it is in the same string.
+    // The next escape sequence comes before the next quote, so it is in the same string as the
+    // previous one.
     if (escape !== -1 && escape < quote) continue
     let next = quote + 1
     while (text.charCodeAt(next) <= SPACE) next++
@@ -223,23 +224,27 @@ function exactInteger(
 }
 
 /**
- * Number of values that are read between two pauses. Reading them takes a few hundred microseconds.
+ * Number of values that are read before the function pauses. Reading this many values takes a few
+ * hundred microseconds.
  */
 const VALUES_PER_STEP = 1024
-/** Number of characters between two pauses, even if they contain few values. */
+/**
+ * Number of characters that are read before the function pauses, even if they contain few values.
+ */
 const CHARACTERS_PER_STEP = 32 << 10
 
 /**
- * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The nesting
- * depth is not limited, because the limit applies to single objects and the value can be a list of
- * objects. Fails with a JsonSyntaxError if the bytes are not JSON.
+ * Like `parseJson`, but pauses regularly while it reads a large value. Objects have no prototype.
+ * The nesting depth is not limited here: the value can be a list, and the limit applies to each
+ * object in it. Fails with a JsonSyntaxError if the bytes are not JSON.
  */
 export function* parseInSteps(bytes: Buffer): Steps<Json> {
   const scanner = new JsonScanner(bytes.toString('utf8'))
-  // Pause here, because decoding 20 MB from UTF-8 takes tens of milliseconds.
+  // Pause after the conversion from UTF-8, which takes tens of milliseconds for 20 MB.
   yield
   /**
-   * Objects and arrays whose end has not been read yet, with the keys whose values are being read.
+   * The stack of objects and arrays that contain the current position. An object is stored with the
+   * key whose value is being read.
    */
   const open: Container[] = []
   let pausedAt = 0
@@ -276,8 +281,8 @@ function beginContainer(scanner: JsonScanner): Container | undefined {
 }
 
 /**
- * Adds a value to the object or list that contains it. Returns false if the value is the last one
- * there, or if it is the whole document.
+ * Adds a value to the object or list `into`. Returns false if this was the last value in it. A
+ * document that is a single value has no `into`, and also returns false.
  */
 function put(value: Json, into: Container | undefined, scanner: JsonScanner): boolean {
   if (into === undefined) {

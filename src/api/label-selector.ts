@@ -72,7 +72,10 @@ export const VALUES_MAX = 10_000
 const tokenPattern = /\s*(==|!=|[()!,=<>]|[^\s()!,=<>]+)/y
 const marks: ReadonlySet<string> = new Set(['(', ')', '!', ',', '=', '==', '!=', '<', '>'])
 
-/** Parses a selector. Tokens are read lazily, so that parsing stops at the first error. */
+/**
+ * Parses a selector. Each token is read only when it is needed, so that parsing stops at the first
+ * error.
+ */
 class Parser {
   readonly #text: string
   /** Current token. Empty at the end of the selector. */

@@ -10,7 +10,7 @@ export type Lifecycle = {
   readonly introduced: number
   readonly deprecated?: number
   readonly removed?: number
-  /** The kind to use instead, such as `apps/v1/Deployment`. */
+  /** The kind that replaces the deprecated kind, such as `apps/v1/Deployment`. */
   readonly replacement?: string
 }
 
@@ -19,7 +19,10 @@ type Kinds = ReadonlyMap<string, Lifecycle>
 /** Results of `kindsOf`. The number of releases limits its size. */
 const expanded = new Map<number, ReadonlyMap<string, Kinds>>()
 
-/** Returns the lifecycle of each kind of a group version, as the source of a release states it. */
+/**
+ * Returns the lifecycle of each kind of a group version, as stated in the source code of a
+ * Kubernetes release.
+ */
 export function kindsOf(release: number, groupVersion: string): Kinds {
   let all = expanded.get(release)
   if (all === undefined) {
@@ -46,9 +49,9 @@ export function deprecationOf(
 }
 
 /**
- * Reads the rows of a release from the table. An example of a row is `apps/v1beta1 Deployment
- * 31-33: 29 deprecated=32 removed=35 use=apps/v1/Deployment`. After the kind, it contains the
- * releases whose source contains the kind, and the minor version in which the kind was introduced.
+ * Returns the lifecycles of all kinds of a release. A row of the table is, for example,
+ * `apps/v1beta1 Deployment 31-33: 29 deprecated=32 removed=35 use=apps/v1/Deployment`. The source
+ * code of the releases 1.31 to 1.33 has this kind, which was introduced in 1.29.
  */
 function expand(release: number): ReadonlyMap<string, Kinds> {
   const groupVersions = new Map<string, Map<string, Lifecycle>>()

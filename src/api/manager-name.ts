@@ -4,8 +4,8 @@ import { FAULTS_CHARACTERS_MAX, type FieldFault, invalidShown, tooLong } from '.
 
 const MANAGER_BYTES_MAX = 128
 /**
- * Number of characters that are searched for unprintable ones. Longer names are rejected because of
- * their length.
+ * Number of characters in which unprintable characters are searched. A longer name is rejected in
+ * any case, because it is too long.
  */
 const SEARCHED_CHARACTERS_MAX = 16 << 10
 
@@ -17,8 +17,8 @@ const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
 /**
- * Returns the validation errors of a name. Each error contains the name, so the number of errors
- * for a long name is limited by the maximum length of the messages in a response.
+ * Returns the validation errors of a name. Each error contains the name. A long name therefore has
+ * fewer errors, because the errors of a response have a maximum total length.
  */
 export function managerFaults(path: string, manager: string): FieldFault[] {
   const faults =

@@ -43,8 +43,8 @@ const labelTextRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 
 /**
- * Returns the message for a violated rule. If there are several examples, the message has two
- * spaces after a comma, as in kube-apiserver.
+ * Returns the message for a rule that a name violates. As in kube-apiserver, each example is
+ * followed by a comma and a space, which results in two spaces between examples.
  */
 function broken(rule: string, examples: readonly string[], pattern: string): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ')
@@ -71,8 +71,8 @@ export function checkDnsSubdomain(name: string): string[] {
 }
 
 /**
- * Checks a DNS search path, which may contain underscores. As in kube-apiserver, the message has
- * the pattern without underscores.
+ * Checks a DNS search path, which may contain underscores. As in kube-apiserver, the pattern in the
+ * error message nevertheless has no underscore.
  */
 export function checkUnderscoredSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
@@ -114,7 +114,10 @@ export function checkPathSegment(name: string): string[] {
   return checkPathSegmentPrefix(name)
 }
 
-/** Checks the rules for a generateName. `.` and `..` are valid, because a suffix is appended. */
+/**
+ * Checks the rules for a generateName. Unlike a name, it can be `.` or `..`, because a suffix is
+ * appended.
+ */
 export function checkPathSegmentPrefix(name: string): string[] {
   const faults: string[] = []
   if (name.includes('/')) faults.push("may not contain '/'")

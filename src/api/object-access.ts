@@ -1,6 +1,7 @@
 /**
- * Gives admission plugins access to other objects, which are read from the cache. Before a plugin
- * rejects a request because of such an object, it reads the latest state.
+ * Gives admission plugins access to objects other than that of the request. A plugin first reads
+ * such an object from the cache. Before it rejects a request because of the object, it reads the
+ * latest state.
  */
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import type { Requirement } from './label-selector.ts'
@@ -16,7 +17,10 @@ export type ResourceId = {
 
 export type NamespacedName = { readonly namespace: string; readonly name: string }
 
-/** A field by which `pick` selects objects without decoding them. */
+/**
+ * The field that determines which objects `pick` returns. Objects are compared without being
+ * decoded.
+ */
 export type WantedField = {
   /** Names of the fields on the path from the root of the object to this field. */
   readonly path: readonly string[]
@@ -48,8 +52,8 @@ export type Objects = {
     at: ReadFreshness,
   ) => MaybePromise<readonly KubeObject[]>
   /**
-   * Resolves to the first objects of a namespace that `wanted` selects, in their latest state.
-   * Other objects are not decoded, because there can be many large ones.
+   * Resolves to the first objects of a namespace that match `wanted`, in their latest state. Only
+   * these objects are decoded, because a namespace can contain many large ones.
    */
   readonly pick: (
     resource: ResourceId,
@@ -57,8 +61,8 @@ export type Objects = {
     wanted: WantedField,
   ) => Promise<readonly KubeObject[]>
   /**
-   * Resolves to the objects of a namespace, or of a cluster-scoped resource (''), from the cache.
-   * The result has a function for each object, which decodes it.
+   * Resolves to functions, one for each object of a namespace, or of a cluster-scoped resource
+   * (''), in the cache. Each function decodes its object.
    */
   readonly select: (
     resource: ResourceId,

@@ -47,34 +47,39 @@ export const isNumber = (value: Json | undefined): value is number | bigint =>
 export const isFields = (value: Json | undefined): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the fields of an object. Any other value has no fields. */
+/** Returns the fields of an object, or no fields if the value is not an object. */
 export const fieldsOf = (value: Json | undefined): Fields => (isFields(value) ? value : {})
 
-/** Returns the items of a list. Any other value has no items. */
+/** Returns the items of a list, or no items if the value is not a list. */
 export const listOf = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? value : []
 
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-/** Returns the items of a list of objects. Any other value has no items. */
+/** Returns the items of a list of objects, or no items if the value is not a list. */
 export const itemsOf = (list: Json | undefined): readonly Fields[] =>
   Array.isArray(list) ? mapped(list, fieldsOf) : []
 
-/** Returns the strings of a list of strings. Any other value has no strings. */
+/** Returns the strings of a list, or no strings if the value is not a list. */
 export const textsOf = (list: Json | undefined): readonly string[] =>
   Array.isArray(list) ? mapped(list, textOf) : []
 
-/** Maximum length of a list that is mapped in one step. Longer lists can be mapped in parts. */
+/**
+ * Maximum length of a list that is always converted at once. Longer lists can be converted in
+ * parts.
+ */
 const SHORT_LIST_ITEMS = 1000
 
 const mapped = <T>(list: readonly Json[], map: (item: Json) => T): T[] =>
   list.length <= SHORT_LIST_ITEMS ? list.map(map) : mapEach('items of a list', list, map)
 
-/** Returns a number. Any other value is zero, as an absent number is in Go. */
+/** Returns a number, or zero if the value is not a number. In Go, an absent number is also zero. */
 export const numberOf = (value: Json | undefined): number =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0
 
-/** Returns the entries of a map from strings to strings. Any other value has no entries. */
+/**
+ * Returns the entries of a map from strings to strings, or no entries if the value is not a map.
+ */
 export function entriesOf(map: Json | undefined): [string, string][] {
   const fields = fieldsOf(map)
   // For many entries, Object.entries takes several times as long as this loop.
@@ -85,10 +90,7 @@ export function entriesOf(map: Json | undefined): [string, string][] {
   )
 }
 
-/**
- * Removes fields that are undefined, which exactOptionalPropertyTypes distinguishes from absent
- * ones. Returns the same object if no field is undefined.
- */
+/** Removes fields whose value is undefined. Returns the same object if there are none. */
 export function present(fields: Fields): Fields {
   for (const name in fields) {
     if (fields[name] === undefined)

@@ -13,8 +13,8 @@ export type OwnRequest = {
   readonly method: string
   readonly path: string
   /**
-   * Body of the request. A buffer contains JSON, because callers serialize large objects
-   * themselves, in parts.
+   * The request body. A Buffer contains JSON: the callers serialize large objects in parts, before
+   * they send the request.
    */
   readonly body?: Fields | Buffer
   /** Field manager. Defaults to kube-apiserver. */
@@ -36,24 +36,30 @@ export type OwnRequest = {
 const userAgent = 'kube-apiserver'
 
 /**
- * Returns the object in the response. Returns undefined if the response has no body, or a body that
- * is produced asynchronously.
+ * Returns the object in the response. Returns undefined if the response has no body, or if the body
+ * is generated asynchronously while it is sent.
  */
 export function objectOf(response: ApiResponse): Json | undefined {
   const bytes = bytesOf(response)
   return bytes === undefined ? undefined : parseJson(bytes)
 }
 
-/** Maximum length of a response that is parsed in one tick of the event loop. */
+/** Maximum length of a response that is parsed at once, in one tick of the event loop. */
 const SHORT_BYTES = 64 << 10
 
-/** Like `objectOf`, for lists and objects that can be large. They are parsed in slices. */
+/**
+ * Like `objectOf`, for lists and objects that can be large. They are parsed in parts, so that other
+ * requests can be served in between.
+ */
 export async function objectInSlices(response: ApiResponse): Promise<Json | undefined> {
   const bytes = bytesOf(response)
   return bytes === undefined ? undefined : parseInSlices(bytes)
 }
 
-/** Parses JSON that the server itself has serialized. Long JSON is parsed in slices. */
+/**
+ * Parses JSON that the server itself has serialized. Long JSON is parsed in parts, so that other
+ * requests can be served in between.
+ */
 export async function parseInSlices(json: Buffer): Promise<Json> {
   if (json.length <= SHORT_BYTES) return parseJson(json)
   return inSlices(
@@ -68,7 +74,7 @@ function bytesOf(response: ApiResponse): Buffer | undefined {
   if (Buffer.isBuffer(body)) return body
   if (!('chunks' in body)) return Buffer.concat(body)
   if (!(Symbol.iterator in body.chunks)) return undefined
-  // The memory of a chunk is reused for the next one, so copy each chunk.
+  // Copy each chunk, because the next chunk uses the same memory.
   const copies: Buffer[] = []
   for (const chunk of body.chunks) copies.push(Buffer.concat(chunk))
   return Buffer.concat(copies)

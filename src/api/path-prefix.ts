@@ -1,9 +1,9 @@
 const STAR = 0x2a
 
 /**
- * Returns the prefix of the paths that a pattern such as `/logs/*` matches: the pattern without
- * trailing stars. No regular expression is used, because it would scan a run of stars once for each
- * star.
+ * Returns a pattern such as `/logs/*` without its trailing stars. It matches the paths that begin
+ * with the returned prefix. No regular expression is used, because it would take quadratic time for
+ * a pattern with many stars.
  */
 export function pathPrefix(pattern: string): string {
   let end = pattern.length

@@ -32,7 +32,7 @@ export function requestHeaders({
   remoteAddress,
   isIdentityHeader = identityHeaderTest(),
 }: ApiRequest): Headers {
-  // Credentials and front proxy headers are intended only for this server.
+  // Do not forward credentials and front proxy headers, which are intended only for this server.
   const isOwn = (name: string): boolean => name === 'authorization' || isIdentityHeader(name)
   const passed = endToEnd(headers, (name) => isOwn(name) || name === 'host' || name.startsWith(':'))
   const protocols = headers['sec-websocket-protocol']

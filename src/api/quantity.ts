@@ -25,7 +25,7 @@ const decimalSuffixes: readonly (readonly [string, number])[] = [
 /** Suffixes for the powers of 1024, in ascending order. */
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 
-/** Exponent of the highest precision. Values with a higher precision are rounded up. */
+/** The smallest exponent that a quantity can have. Digits below one billionth are rounded up. */
 const NANO_EXPONENT = -9
 
 type Format = 'decimal' | 'binary' | 'exponent'
@@ -44,7 +44,7 @@ export function canonicalQuantity(given: string): ParsedQuantity {
   const quantity = parseQuantity(text)
   if ('fault' in quantity) return quantity
   const canonical = printQuantity(quantity)
-  // The canonical form is stored, so it must be parseable again.
+  // The canonical form will be stored and parsed again, so it must not exceed the maximum length.
   if (canonical.length > CHARACTERS_MAX) return { fault: quantityFault }
   if (quantity.nanos === 0n) return { text: canonical }
   const stripped = text
@@ -56,8 +56,8 @@ export function canonicalQuantity(given: string): ParsedQuantity {
 }
 
 /**
- * Returns whether a quantity is a small integer with a short suffix. These are usually canonical
- * already.
+ * Returns whether a quantity is a small integer with a common suffix. Such a quantity is already
+ * canonical in most cases.
  */
 function isPlain(text: string): boolean {
   const [, digits = '', suffix = ''] = /^([1-9][0-9]{0,11})(Ki|Mi|Gi|m|k|M|G)?$/.exec(text) ?? []
@@ -99,7 +99,10 @@ function parseCommon(text: string): Quantity | undefined {
   return { nanos: capped(BigInt(digits) * unit, format), format }
 }
 
-/** Maximum of quantities with a binary suffix. kube-apiserver caps them at the largest int64. */
+/**
+ * Maximum of quantities with a binary suffix such as `Gi`. As in kube-apiserver, a larger quantity
+ * is replaced by the largest int64.
+ */
 const BINARY_NANOS_MAX = (2n ** 63n - 1n) * 10n ** 9n
 
 const capped = (nanos: bigint, format: Format): bigint =>
@@ -146,8 +149,8 @@ function readSuffix(
 const EXPONENT_MAX = 400
 
 /**
- * Multiplies by a power of ten, and rounds a fraction away from zero. The exponent is capped,
- * because no real quantity is that large.
+ * Multiplies by a power of ten, and rounds a fraction away from zero. Exponents beyond EXPONENT_MAX
+ * are reduced to this number, because no real quantity has them.
  */
 function scale(digits: bigint, exponent: number): bigint {
   if (exponent >= 0) return digits * 10n ** BigInt(Math.min(exponent, EXPONENT_MAX))

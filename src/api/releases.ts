@@ -21,10 +21,16 @@ export const oldestMinor = 31
 /** The number of earlier versions that a release can emulate. */
 const EMULATED_MAX = 3
 
-/** Returns the oldest minor version that a release can emulate, and with which it is compatible. */
+/**
+ * Returns the oldest minor version that a release can emulate. It is also the oldest version with
+ * which other servers of the cluster can be compatible.
+ */
 export const oldestOf = (release: number): number => Math.max(oldestMinor, release - EMULATED_MAX)
 
-/** Returns the minor version that all servers have at least if no flag sets it. */
+/**
+ * Returns the default of the minimum compatibility version: the oldest minor version that other
+ * servers of the cluster can have.
+ */
 export const minCompatibilityOf = (release: number, emulated = release): number =>
   Math.max(oldestOf(release), emulated - 1)
 
@@ -57,8 +63,8 @@ export const releaseNames: readonly string[] = namesOf(servedMinors)
 export type ParsedRelease = { readonly minor: number } | { readonly fault: string }
 
 /**
- * Parses the choice of a release, in the forms of setup-envtest: `1.34`, `1.34.x`, `1.34.4` or
- * `latest`. Keelson has one version of each release, so it accepts any patch version.
+ * Parses the release that a user has chosen. Like setup-envtest, accepts `1.34`, `1.34.x`, `1.34.4`
+ * and `latest`. The patch version is ignored, because Keelson has one version of each release.
  */
 export function parseRelease(
   text: string,

@@ -12,8 +12,8 @@ import type { IsIdentityHeader } from './identity-headers.ts'
 import type { User } from './user.ts'
 
 /**
- * Result of a reservation of memory. `busy` means that other requests use the memory. `too-large`
- * means that the server could not serve the request even if it were idle.
+ * Result of an attempt to reserve memory. `busy` means that other requests use too much memory.
+ * `too-large` means that the request needs more memory than even an idle server has.
  */
 export type HoldResult = 'held' | 'busy' | 'too-large'
 
@@ -37,7 +37,7 @@ export type ApiRequest = {
    * Absent in the server's own requests.
    */
   readonly isIdentityHeader?: IsIdentityHeader | undefined
-  /** Whether the request has a body. Over HTTP/2, the body can still turn out to be empty. */
+  /** Whether the request has a body. Over HTTP/2, this can be true although the body is empty. */
   readonly hasBody: boolean
   /**
    * Reads the whole body, which is empty if the request has no body. Fails with an ApiError if the
@@ -45,9 +45,9 @@ export type ApiRequest = {
    */
   readonly body: () => Promise<Buffer>
   /**
-   * Streams a body of any length. Use this instead of `body`. Reading pauses while a promise of
-   * `take` is pending. These promises must never reject. Fails if the client disconnects before the
-   * end.
+   * Streams a body of any length to `take`, as an alternative to `body`. While a promise that
+   * `take` has returned is pending, no further chunk is read. `take` must not reject. Fails if the
+   * client disconnects before the end of the body.
    */
   readonly pipeBody: (take: (chunk: Buffer) => MaybePromise<void>) => Promise<void>
   /**
@@ -56,8 +56,9 @@ export type ApiRequest = {
    */
   readonly signal: AbortSignal
   /**
-   * Sets a listener that is called when `signal` is or would be aborted. A listener costs less than
-   * creating the signal. Undefined removes the listener. Absent in the server's own requests.
+   * Sets a listener that is called when `signal` is aborted, even if no signal was created, because
+   * a listener is cheaper than a signal. Undefined removes the listener. Absent in the server's own
+   * requests.
    */
   readonly onGone?: (listener: (() => void) | undefined) => void
   /** IP address of the client. Empty if the connection is already closed. */
@@ -76,13 +77,13 @@ export type ApiRequest = {
    */
   readonly hold?: (bytes: number) => boolean
   /**
-   * Like `hold`, for the frames of a stream that the client has not read yet. Each call replaces
-   * the reservation of the previous call.
+   * Like `hold`, but for the part of a stream that the client has not read yet. Each call replaces
+   * the previous reservation.
    */
   readonly holdUnsent?: (bytes: number) => boolean
   /**
-   * Like `hold`, but the reserved memory can exceed the limit for one client. Used for objects that
-   * cannot be processed in pieces.
+   * Like `hold`, but may exceed the memory limit for a single client. Used for objects that cannot
+   * be processed in parts.
    */
   readonly holdObject?: (bytes: number) => HoldResult
   /** An object that identifies the connection. Absent in the server's own requests. */
@@ -97,15 +98,15 @@ export type ApiRequest = {
 export type PeerCertificate = {
   readonly certificate: X509Certificate
   /**
-   * Whether OpenSSL found a valid chain to one of the client CAs, with the usage clientAuth, when
-   * the connection was established.
+   * Whether OpenSSL accepted the certificate when the connection was established: whether it found
+   * a valid chain to a client CA, with the usage clientAuth.
    */
   readonly isVerified: boolean
   /** OpenSSL's error if the certificate is not verified. */
   readonly fault?: string
   /**
-   * Whether the client CAs have changed since the connection was established. OpenSSL's result then
-   * does not apply to the current CAs.
+   * Whether the client CAs have changed since the connection was established, so that OpenSSL's
+   * result no longer counts.
    */
   readonly isOutdated?: true
 }
@@ -119,34 +120,37 @@ export type LazyBody = {
   /** Number of bytes of all chunks together. */
   readonly length: number
   /**
-   * Bytes of memory that the body uses until it is sent. Memory of the cache that the body shares
-   * does not count.
+   * Bytes of memory that the body uses until it is sent. Memory that the body shares with the cache
+   * is not included.
    */
   readonly heldBytes?: number
-  /** Whether the body comes from another server, which might end it early. */
+  /**
+   * Whether the body is forwarded from another server. That server might end the body before it is
+   * complete.
+   */
   readonly isRelayed?: boolean
   /**
-   * Returns a tag that identifies the content of the body. It names the list, its revision and its
-   * representation. Bodies with the same tag are compressed once for all clients.
+   * Returns a string that identifies the content of the body: the list, its revision, and its
+   * format. Bodies with the same tag are compressed only once.
    */
   readonly tag?: () => string
   /**
-   * Chunks of the body. The next chunk is pulled only after the socket has accepted the previous
-   * chunk, so its memory can be reused. The buffers of a chunk are written together. One buffer of
-   * 64 KB per chunk is the most efficient choice.
+   * The chunks of the body. The socket accepts a chunk before the next one is requested, so the
+   * next one can reuse the memory. The buffers of a chunk are written together. It is most
+   * efficient if each chunk is a single buffer of 64 KB.
    */
   readonly chunks: Iterable<readonly Buffer[]> | AsyncIterable<readonly Buffer[]>
 }
 
 /**
- * A stream whose parts are pulled without promises, because there can be many watches with many
+ * A stream that is read with function calls instead of promises, because many watches can have many
  * events.
  */
 export type FrameSource = {
   /**
-   * Returns the frames that are available now, which are written together. If the list is empty,
-   * the caller waits for `onReady`. Returns undefined at the end. The next call can reuse the
-   * memory, so a caller that retains a frame must copy it.
+   * Returns the frames that are available now, to be written together. An empty list means that the
+   * caller must wait for `onReady`, and undefined means the end. A caller that retains a frame must
+   * copy it, because the next call can reuse its memory.
    */
   readonly take: () => readonly Buffer[] | undefined
   /** Calls back once, asynchronously, when frames are available or the stream has ended. */
@@ -159,22 +163,22 @@ export type FrameSource = {
 }
 
 /**
- * One of the limited number of slots for requests in flight. Each slot must be released exactly
+ * One of the slots that limit the number of requests in flight. Each slot must be released exactly
  * once.
  */
 export interface InFlightSlot {
   readonly leave: () => void
   /**
-   * Releases the part of the slot that represents CPU time. Called when the client reads its
-   * response so slowly that the server needs almost no CPU time for it. Further calls have no
-   * effect.
+   * Gives up the CPU time that the slot represents, but not its memory. Called when the client
+   * reads its response slowly, so that the server needs almost no CPU time for it. Further calls
+   * have no effect.
    */
   readonly stall?: () => void
 }
 
 /**
- * Maximum length of a short body. A short body uses so little memory that the server does not wait
- * until the client has read it.
+ * Maximum length of a short body. For a short body, the slot of the request is released before the
+ * client has read the body, because the body uses little memory.
  */
 export const SHORT_BODY_BYTES_MAX = 64 * 1024
 
@@ -223,8 +227,8 @@ export type ApiResponse = {
        */
       readonly frames: FrameSource
       /**
-       * Whether the stream ends by itself. If so, the server waits for its end during shutdown.
-       * Absent for a watch.
+       * Whether the stream ends without action by the client. If so, the server waits for the end
+       * during shutdown. Absent for a watch.
        */
       readonly isFinite?: boolean
       /**
@@ -233,11 +237,14 @@ export type ApiResponse = {
        */
       readonly trailers?: () => Headers | undefined
       /**
-       * Bytes of memory that the stream uses while its client does not read. Absent if the stream
-       * uses next to none.
+       * Bytes of memory that the stream uses while the client does not read. Absent if the stream
+       * uses almost no memory.
        */
       readonly heldBytes?: number
-      /** Whether the stream comes from another server, which might end it early. */
+      /**
+       * Whether the stream is forwarded from another server. That server might end the stream
+       * before it is complete.
+       */
       readonly isRelayed?: boolean
     }
   | {
@@ -245,8 +252,8 @@ export type ApiResponse = {
       readonly status: number
       readonly headers: Headers
       /**
-       * Takes over the connection for the negotiated protocol. Allowed only if the client requested
-       * an upgrade.
+       * Takes over the connection, which then uses the negotiated protocol. Allowed only if the
+       * client requested an upgrade.
        */
       readonly tunnel: (connection: Duplex) => void
       /**

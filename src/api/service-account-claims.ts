@@ -1,4 +1,7 @@
-/** Claims of a service account token, which TokenRequest issues and the authenticator checks. */
+/**
+ * Claims of service account tokens. TokenRequests issue these tokens, and the authenticator
+ * verifies them.
+ */
 
 export type ObjectClaim = { readonly name: string; readonly uid: string }
 
@@ -15,7 +18,7 @@ export type ServiceAccountClaims = {
     readonly pod?: ObjectClaim
     readonly secret?: ObjectClaim
     readonly serviceaccount: ObjectClaim
-    /** Time by which the client should have replaced the token with a newer one. */
+    /** Time after which the client should no longer use this token, but a newer one. */
     readonly warnafter?: number
   }
   readonly nbf: number

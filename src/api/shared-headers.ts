@@ -1,6 +1,6 @@
 /**
  * Caches values that are derived from request headers. Over HTTP/2, all requests of a connection
- * with the same headers share one frozen object, which is the cache key.
+ * that have the same headers share one frozen headers object. This object is the cache key.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 

@@ -7,7 +7,7 @@ import { messageOf } from '../lib/errors.ts'
 export type SpanAttributes = { readonly [name: string]: string | number | boolean }
 
 export type SpanOptions = {
-  /** Kind of the span. `client` is a call to another program. */
+  /** Kind of the span. `client` means that another program is called. */
   readonly kind?: 'internal' | 'client'
   readonly attributes?: SpanAttributes
   /** Start on the monotonic clock. Defaults to now. */
@@ -20,15 +20,18 @@ export interface Span {
   child(name: string, options?: SpanOptions): Span
   set(attributes: SpanAttributes): void
   /**
-   * Runs a function as a part of the span. The etcd requests that the function sends get spans that
-   * are children of this span.
+   * Runs a function as a part of the span. If the function sends etcd requests, their spans are
+   * children of this span.
    */
   run<T>(work: () => T): T
   /** Ends the span. `error` is the reason why the work failed. */
   end(options?: { readonly error?: string | undefined; readonly endMs?: number }): void
 }
 
-/** Runs work in a child span of `parent`. Without a parent, runs the work without a span. */
+/**
+ * Runs work in a new child span of `parent`. If `parent` is undefined, the request is not traced,
+ * and the work runs without a span.
+ */
 export function inSpan<T>(
   parent: Span | undefined,
   name: string,
@@ -40,7 +43,7 @@ export function inSpan<T>(
     : within(parent.child(name, { attributes: attributes() }), work)
 }
 
-/** Runs work in the span, and ends the span when the work ends. */
+/** Runs work in a span. The span ends when the work succeeds or fails. */
 export async function within<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const result = await span.run(work)

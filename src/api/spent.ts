@@ -11,22 +11,20 @@ export class RequestTimings {
   authorizationMs = 0
   /** Time that the request waited for the rest of its body. */
   bodyMs = 0
-  /** Total duration of the calls to mutating webhooks, which are called one after another. */
+  /**
+   * Total duration of the calls to mutating webhooks. The webhooks are called one after another.
+   */
   mutatingWebhooksMs = 0
   /**
-   * Duration of the longest call to a validating webhook. Validating webhooks are called
-   * concurrently.
+   * Duration of the longest call to a validating webhook. The webhooks are called at the same time.
    */
   validatingWebhooksMs = 0
-  /**
-   * Time that the request waited for etcd. Waits that it shares with other requests are not
-   * included.
-   */
+  /** Time that the request waited for etcd. A wait that several requests share is not included. */
   storageMs = 0
 
   /**
-   * Returns the timings of the request to which this signal belongs. Undefined if the signal does
-   * not belong to a single request.
+   * Returns the timings of the request that `signal` belongs to. Undefined if the signal does not
+   * belong to a single request.
    */
   static of(signal: RequestSignal): RequestTimings | undefined {
     return signal[spentOfSignal]
@@ -38,9 +36,9 @@ export class RequestTimings {
 }
 
 /**
- * Key of the property that stores the timings of a request in its signal. The storage layer
- * receives only the signal of a request. The timings are a property of the signal, because an entry
- * in a WeakMap would cost more than a microsecond per request, mostly for garbage collection.
+ * The property of a request's AbortSignal in which its timings are stored. The storage layer gets
+ * only the signal. A WeakMap would cost more than a microsecond per request, mostly for garbage
+ * collection.
  */
 const spentOfSignal = Symbol('spent')
 type RequestSignal = AbortSignal & { [spentOfSignal]?: RequestTimings }

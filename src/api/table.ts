@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from './object.ts'
 export type Column = {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
-  /** Format of the values. `name` identifies the column with the object's name. */
+  /** OpenAPI format of the values. `name` marks the column that contains the name of the object. */
   readonly format: string
   readonly description: string
   /**
@@ -16,7 +16,7 @@ export type Column = {
 
 export type Cell = string | number | boolean | null | Age | AgedText
 
-/** A cell that shows the time elapsed since `sinceMs`, in milliseconds since 1970. */
+/** A cell that shows an age: the time since `sinceMs`, which is in milliseconds since 1970. */
 export type Age = { readonly sinceMs: number }
 
 /** A string that contains ages, such as `3 (5m ago)`. */
@@ -25,7 +25,7 @@ export type AgedText = { readonly parts: readonly (string | Age)[] }
 export type TableKind = {
   readonly columns: readonly Column[]
   readonly cells: (object: KubeObject) => readonly Cell[]
-  /** Returns the conditions of the row. Pods that have terminated get `Completed`. */
+  /** Returns the conditions of a row, such as `Completed` for a pod that has terminated. */
   readonly conditions?: (object: KubeObject) => readonly Fields[]
   /** Sort order of the rows in a list, if they are not sorted by name. */
   readonly compare?: (one: KubeObject, other: KubeObject) => number
@@ -36,7 +36,7 @@ export type TableKind = {
   readonly isDefault?: boolean
 }
 
-/** Returns an object's age, derived from one of its timestamps. */
+/** Returns the age of an object since one of its timestamps. */
 export const ageOf = (timestamp: unknown): Age | '<unknown>' =>
   typeof timestamp === 'string' && timestamp !== ''
     ? { sinceMs: Date.parse(timestamp) }

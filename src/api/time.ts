@@ -13,7 +13,9 @@ const microLayout = '2006-01-02T15:04:05.000000Z07:00'
 /** Go's zero time, which represents an absent time. */
 export const zeroTime = '0001-01-01T00:00:00Z'
 
-/** Pattern of any day except February 29, whose validity depends on the year. */
+/**
+ * Pattern of a month and day, except February 29. Whether that day is valid depends on the year.
+ */
 const anyDay =
   /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/
     .source
@@ -35,8 +37,8 @@ export function parseMicroTime(text: string): ParsedTime {
 }
 
 /**
- * Maximum length of an invalid time that is quoted as in Go's package time. Longer strings are
- * quoted like other values, which is 30 times as fast. No client intends them as times.
+ * Maximum length of an invalid time that an error message quotes like Go's package time. Longer
+ * strings are quoted like other values, which is 30 times as fast. They cannot be times.
  */
 const QUOTED_CHARACTERS_MAX = 1000
 
@@ -109,7 +111,7 @@ function parse(text: string, layout: string, digits: number): ParsedTime {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute - offsetMinutes, second)
-  // The formatted time must be parseable again, and the format has only four digits for the year.
+  // The formatted time must be parseable again, so its year can have only four digits.
   const utcYear = date.getUTCFullYear()
   if (utcYear < 0 || utcYear > 9999) return outOfRange('year')
   const seconds = date.toISOString().slice(0, -5)

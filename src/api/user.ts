@@ -8,8 +8,8 @@ export type User = {
 }
 
 /**
- * The server itself, as the user of its own controllers. Webhook requests and audit events list the
- * groups in this order.
+ * The user name under which the server's own controllers send requests. The order of the groups is
+ * visible in webhook requests and audit events.
  */
 export const systemUser: User = {
   name: 'system:apiserver',

@@ -1,8 +1,11 @@
-/** Metadata without a creation time, as the JSON of a release shows it. */
+/**
+ * The metadata of objects without a creation time, as the releases of Kubernetes write them in
+ * JSON.
+ */
 
-/** The first release that omits a creation time that is not set, instead of showing null. */
+/** The first release that omits an absent creation time. Older releases write null. */
 const OMITTED_SINCE = 34
 
-/** Returns the metadata of an object that has no metadata, such as a review. */
+/** Returns the metadata of an object that is never stored, such as a review. */
 export const emptyMetadata = (release: number): { readonly creationTimestamp?: null } =>
   release >= OMITTED_SINCE ? {} : { creationTimestamp: null }
