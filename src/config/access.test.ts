@@ -259,7 +259,10 @@ const authorizationOf = (list: string): string =>
 const hookOf = (connection: string): string =>
   `{type: Webhook, name: hook, webhook: {timeout: 1s, subjectAccessReviewVersion: v1, failurePolicy: Deny, connectionInfo: {${connection}}}}`
 
-/** Reads a file with one list of authorizers, and then reloads the file with another list. */
+/**
+ * Writes a file with the authorizers `initial`, reads it, and then reloads it with the authorizers
+ * `changed`.
+ */
 async function reloadAuthorization(
   initial: string,
   changed: string,

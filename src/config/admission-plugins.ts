@@ -74,7 +74,8 @@ export const pluginOrderOf = (release: number): readonly string[] =>
 export const pluginOrder: readonly string[] = pluginOrderOf(defaultMinor)
 
 /**
- * Plugin lists that the help texts of the flags show: those enabled by default, and all by name.
+ * The lists of plugins in the help texts of the flags: the plugins that are enabled by default, and
+ * all plugins, sorted by name.
  */
 export const pluginsOnByDefault: string = rowsOf(defaultMinor)
   .flatMap(([name, byDefault]) => (byDefault === 'on' ? name : []))
@@ -84,14 +85,14 @@ export const pluginsByName: string = pluginOrder.toSorted().join(', ')
 const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
 
 /**
- * The enabled plugins. They include plugins that kube-apiserver would run with these flags but that
- * Keelson does not implement.
+ * The enabled plugins. Also contains the plugins that these flags would enable in kube-apiserver,
+ * but that Keelson does not implement.
  */
 export type AdmissionPlugins = {
   readonly isOn: (name: string) => boolean
-  /** Whether the release has a plugin of this name. */
+  /** Returns whether the release has a plugin with this name. */
   readonly isKnown: (name: string) => boolean
-  /** The names of the plugins that run, in the order in which they run. */
+  /** The names of the enabled plugins, in the order in which they run. */
   readonly running: readonly string[]
 }
 

@@ -30,12 +30,17 @@ import { readWebhookUsers } from './files/webhook-admission.ts'
 /** How long pods tolerate, by default, that their node is unreachable or is not ready. */
 export type TolerationSeconds = { readonly notReady: number; readonly unreachable: number }
 
-/** The configurations of all plugins. A plugin that does not run has its default configuration. */
+/**
+ * The configurations of all plugins. A plugin that is not enabled has its default configuration.
+ */
 export type AdmissionConfig = {
   readonly podSecurity: PodSecurityConfiguration
   readonly limitedResources: readonly LimitedResource[]
   readonly eventLimits: readonly EventLimit[]
-  /** Configuration of the image policy webhook. If null, the plugin does not run. */
+  /**
+   * Configuration of the image policy webhook. If null, the plugin ImagePolicyWebhook is not
+   * enabled.
+   */
   readonly imagePolicyWebhook: ImagePolicyWebhook | null
   readonly podNodeSelectors: PodNodeSelectors
   readonly podTolerations: PodTolerations
@@ -105,8 +110,8 @@ export function readAdmissionFiles(
 type PluginFile<T> = {
   readonly of: (bytes: Buffer) => FileRead<T>
   /**
-   * The error if the configuration is missing. Absent if the plugin can run without a
-   * configuration.
+   * The error message if the plugin has no configuration. Absent for a plugin that does not need
+   * one.
    */
   readonly absent?: string
 }

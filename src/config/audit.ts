@@ -9,7 +9,10 @@ import { readFlagBytes } from './flag-file.ts'
 import type { Values } from './values.ts'
 
 export type AuditConfig = {
-  /** The audit policy. If null, no events are recorded, even if backends are configured. */
+  /**
+   * The audit policy. If null, no events are recorded, even if a log file or a webhook is
+   * configured.
+   */
   readonly policy: AuditPolicy | null
   readonly log: AuditLog | null
   readonly webhook: AuditWebhook | null
@@ -23,8 +26,8 @@ type Backend = {
 
 export type AuditMode =
   /**
-   * The modes in which each request waits until its events are written. With `blocking-strict`, a
-   * request fails if its event cannot be written.
+   * Modes in which each request waits until its audit events are written. In the mode
+   * `blocking-strict`, a request fails if its events cannot be written.
    */
   | { readonly kind: 'blocking' | 'blocking-strict' }
   | {

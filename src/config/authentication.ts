@@ -59,7 +59,10 @@ export type TokenWebhook = {
 export type ReadAuthenticationOptions = {
   readonly gates: Gates
   readonly warn: (text: string) => void
-  /** Whether the AlwaysAllow authorizer is enabled. Anonymous requests are then disabled. */
+  /**
+   * Whether the authorizer AlwaysAllow is enabled. In this case, anonymous requests are not
+   * allowed.
+   */
   readonly isOpen: boolean
 }
 
@@ -117,7 +120,7 @@ function readAnonymous(
 }
 
 /**
- * How long successful token authentications are cached, for every authenticator. The value is that
+ * How long the user of a valid token is cached, whichever authenticator found it. The value is that
  * of kube-apiserver.
  */
 const TOKEN_CACHE_MS = 10_000

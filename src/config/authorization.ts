@@ -76,14 +76,14 @@ export function readAuthorization(
 
 export type RereadAuthorizationOptions = {
   readonly gates: Gates
-  /** The authorizers at startup. */
+  /** The authorizers with which the server started. */
   readonly initial: readonly AuthorizerConfig[]
 }
 
 /**
- * Reads the changed content of the file while the server runs, and the kubeconfigs that it names.
- * Authorizers with state (Node, RBAC, ABAC) cannot be added or removed; those from startup are
- * kept. As in kube-apiserver, only the first error is reported.
+ * Reads the file again after it has changed, with the kubeconfigs that it names. The authorizers
+ * Node, RBAC and ABAC cannot be added or removed while the server runs, because they have state. As
+ * in kube-apiserver, only the first error is reported.
  */
 export async function rereadAuthorization(
   bytes: Buffer,
@@ -117,8 +117,8 @@ function rebuild(
 }
 
 /**
- * Whether --authorization-mode contains AlwaysAllow. This disables anonymous requests; AlwaysAllow
- * in a configuration file does not.
+ * Whether --authorization-mode contains AlwaysAllow. If it does, anonymous requests are not
+ * allowed. AlwaysAllow in a configuration file has no such effect.
  */
 export const isOpenByFlags = ({ authorizers, file }: AuthorizationConfig): boolean =>
   file === null && authorizers.some(({ type }) => type === 'AlwaysAllow')

@@ -22,8 +22,8 @@ const hasPlugin =
     admission.isOn(name)
 
 /**
- * Recommendations that can be tested on a configuration. If a recommendation does not hold by
- * default, `flags` lists the flags from SECURITY.md.
+ * Recommendations that a test can check in the configuration. For a recommendation that is not met
+ * by default, `flags` has the flags that SECURITY.md requires.
  */
 const rows: {
   readonly [row: string]: { readonly holds: (config: Config) => boolean; readonly flags?: string[] }

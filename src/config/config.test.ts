@@ -36,12 +36,15 @@ const severalFlags = [
   `--token-auth-file=${tokensPath}`,
   '--allow-privileged',
   '--authorization-mode=Node,RBAC',
-  // The values of these flags are also their defaults.
+  // These two flags are set to their default values.
   '--profiling',
   '--goaway-chance=0',
 ]
 
-/** The expected configuration for `severalFlags`. Sections that other tests cover are left out. */
+/**
+ * The configuration that the flags in `severalFlags` should result in, without the sections that
+ * other tests cover.
+ */
 const configOfSeveralFlags = {
   storage: {
     store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
@@ -512,8 +515,8 @@ test('the help text describes every flag', () => {
 })
 
 test('the flag table contains every flag of kube-apiserver', () => {
-  // The number of flags of kube-apiserver includes --help and --version, which are not in the flag
-  // table. `ownFlagNames` lists the flags that kube-apiserver does not have.
+  // kube-apiserver has 172 flags. They include --help and --version, which are not in the flag
+  // table. `ownFlagNames` lists the flags that only Keelson has.
   assert.equal(flagsOf().length + 2 - ownFlagNames.size, 172)
 })
 

@@ -49,9 +49,14 @@ export type StorageConfig = EtcdConfig & {
   /** Configuration of encryption at rest. If null, data in the database is not encrypted. */
   readonly encryption: EncryptionConfig | null
   readonly eventTtlSeconds: number
-  /** Interval at which the size of the database is queried. 0 means never. */
+  /**
+   * How often the server asks etcd for the size of the database, in milliseconds. 0 means never.
+   */
   readonly sizePollMs: number
-  /** Maximum time by which a shared etcd lease can outlive the objects that use it. */
+  /**
+   * An etcd lease is shared by several objects. It expires at most this long after the objects
+   * should.
+   */
   readonly leaseReuseSecondsMax: number
 }
 
@@ -123,7 +128,7 @@ export type IdentityConfig = AuthenticationConfig & {
    * are ignored.
    */
   readonly clientCaPem: string | null
-  /** Path of the file with the CA certificates. */
+  /** The file that contains `clientCaPem`. */
   readonly clientCaPath: string | null
 }
 
@@ -156,7 +161,7 @@ export type TelemetryConfig = {
 }
 
 export type Config = {
-  /** The minor version of the Kubernetes release that the server is. */
+  /** Minor version of Kubernetes that this server implements. */
   readonly release: number
   readonly storage: StorageConfig
   readonly network: NetworkConfig
@@ -188,7 +193,7 @@ export type Config = {
   readonly runtime: RuntimeConfig & { readonly emulation: Emulation }
   readonly cluster: { readonly services: ServicesConfig; readonly kubelet: KubeletConfig }
   readonly telemetry: TelemetryConfig
-  /** The value of every flag as text, formatted as in Go. */
+  /** The value of every flag as text, in the format that Go prints. */
   readonly flagValues: ReadonlyMap<string, string>
 }
 
@@ -204,7 +209,7 @@ export type ConfigResult =
 export type CheckOptions = {
   /** The command that the arguments belong to. The default is `keelson serve`. */
   readonly command?: NamedCommand
-  /** The releases that can be chosen, by their minor versions. */
+  /** The minor versions of the releases that the user can choose. */
   readonly releases?: readonly number[]
 }
 
@@ -231,7 +236,7 @@ export function checkArgs(
   return { kind: 'config', config: deepFreeze(config), warnings }
 }
 
-/** Reads all flags. Errors are reported in the order in which the flags are read here. */
+/** Reads all flags, and reports errors in the order of these calls. */
 function readFlags(values: Values, release: number, warn: (text: string) => void) {
   const emulation = readEmulation(values, release)
   const featureGates = readGates(values, emulation, warn)

@@ -25,8 +25,8 @@ export const ownControllers = [
 ] as const
 
 /**
- * Controllers that `*` does not include, as in kube-controller-manager. They run only if they are
- * named. Bootstrap tokens need them.
+ * Controllers that `*` does not include, as in kube-controller-manager. They run only if the flag
+ * names them. Only clusters that use bootstrap tokens need them.
  */
 const offByDefault: ReadonlySet<string> = new Set([
   'bootstrap-signer-controller',
@@ -55,8 +55,8 @@ const aliases: ReadonlyMap<string, ControllerName> = new Map([
 ])
 
 /**
- * The names and aliases of the controllers of kube-controller-manager 1.33 that cannot run in this
- * server.
+ * The names and aliases of controllers that kube-controller-manager 1.33 has and this server does
+ * not.
  */
 const otherControllers: ReadonlySet<string> = new Set(
   [
@@ -85,8 +85,8 @@ export const controllersHelp = `Controllers of kube-controller-manager to run in
 -NAME to exclude a controller, or * for all. They do not run while a kube-controller-manager holds its Lease. Default: none; with keelson dev: all. Available controllers: ${ownControllers.join(', ')}. The value * does not include ${[...offByDefault].join(', ')}.`
 
 /**
- * Short names, mostly those of kubectl. They are too short to find a similar name by edit distance,
- * so this table maps each of them to a name.
+ * Controllers by short name; most of these are kubectl's short names. A misspelled controller name
+ * is found by edit distance, but these names are too short for that.
  */
 const shortNames: ReadonlyMap<string, string> = new Map([
   ['gc', 'garbage-collector'],
@@ -109,9 +109,9 @@ function hintsFor(given: string): readonly string[] {
 }
 
 /**
- * Returns the controllers that a list selects. An unknown name causes the error of
- * kube-controller-manager. A controller that only kube-controller-manager has causes an error of
- * Keelson.
+ * Returns the controllers that a list selects. An unknown name results in the error of
+ * kube-controller-manager. The name of a controller that Keelson does not have results in an error
+ * of Keelson.
  */
 export function parseControllers(list: readonly string[]): {
   readonly controllers: readonly ControllerName[]
@@ -134,7 +134,7 @@ export function parseControllers(list: readonly string[]): {
       faults.push(`${JSON.stringify(given)} is not in the list of known controllers`)
       for (const hint of hintsFor(given)) hints.add(hint)
     }
-    // It is allowed to exclude a controller that does not run in this server.
+    // A list may exclude a controller that this server does not have.
     else if (!isOff) {
       faults.push(
         `--controllers: ${given} does not run in Keelson: run kube-controller-manager for it, or leave it out`,

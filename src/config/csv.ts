@@ -26,8 +26,8 @@ export function parseCsv(text: string): {
 }
 
 /**
- * Splits a text into lines, each including its line feed. A carriage return before a line feed or
- * at the end of the text is dropped.
+ * Splits a text into lines that keep their line feeds. Drops a carriage return before a line feed
+ * or at the end of the text.
  */
 const linesOf = (text: string): string[] =>
   text

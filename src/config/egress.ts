@@ -10,7 +10,10 @@ const prefixes = {
   building: '',
 } as const
 
-/** Reads the configuration. Returns null if all connections are direct. */
+/**
+ * Reads the configuration of proxies. Returns null if the flag is not set, because all connections
+ * are then direct.
+ */
 export function readEgress(values: Values): EgressConfig | null {
   const path = values.string('egress-selector-config-file')
   if (path === '') return null

@@ -9,15 +9,15 @@ import type { Values } from './values.ts'
 const MAJOR = 1
 
 export type Emulation = {
-  /** The release that the server is. */
+  /** The minor version of the Kubernetes release that this server implements. */
   readonly release: number
   /** The emulated minor version. If it equals `release`, no older version is emulated. */
   readonly minor: number
-  /** The minor version that all servers of the database have at least. */
+  /** The lowest minor version that another server with the same database can have. */
   readonly minCompatibility: number
   /**
-   * Whether a newer, more stable version of an API is also served if one of its older versions is
-   * served.
+   * Whether the server also serves newer, more stable versions of the APIs that the emulated
+   * version serves.
    */
   readonly isForwardCompatible: boolean
   /** Whether --runtime-config can enable APIs that were introduced after the emulated version. */
@@ -91,7 +91,7 @@ function parseVersion(values: Values, given: string): GivenVersion | undefined {
 const isBetween = ({ major, minor }: GivenVersion, oldest: number, newest: number): boolean =>
   major === MAJOR && minor >= oldest && minor <= newest
 
-/** Whether a release can emulate a version. If not, reports the errors. */
+/** Whether a release can emulate a version. If it cannot, reports an error. */
 function isEmulable(values: Values, version: GivenVersion, release: number): boolean {
   const oldest = oldestOf(release)
   if (isBetween(version, oldest, release)) return true
@@ -107,8 +107,9 @@ const incompatible = (version: string, release: number, emulated: string): strin
   `minCompatibilityVersion version ${version} is not between [${MAJOR}.${oldestOf(release)}, ${emulated}]`
 
 /**
- * Returns the minor version in which a resource was introduced, according to a release. For an
- * unknown resource, returns that of its group version.
+ * Returns the minor version in which a resource was introduced, as stated in the source code of a
+ * release. If that code does not mention the resource, returns the version in which its group
+ * version was introduced.
  */
 export function introductionOf(release: number, groupVersion: string, plural: string): number {
   for (const [kind, { introduced }] of kindsOf(release, groupVersion))
@@ -117,15 +118,18 @@ export function introductionOf(release: number, groupVersion: string, plural: st
 }
 
 /**
- * Returns the minor version in which the first resources of a group version were introduced,
- * according to a release, or 0 if it is not known.
+ * Returns the minor version in which a group version was introduced with its first resources, as
+ * stated in the source code of a release. Returns 0 if it is not known.
  */
 export function versionIntroductionOf(release: number, groupVersion: string): number {
   const all = [...kindsOf(release, groupVersion).values()]
   return all.length === 0 ? 0 : Math.min(...all.map(({ introduced }) => introduced))
 }
 
-/** Returns the name of a kind's resource, derived from the kind as in Kubernetes' API machinery. */
+/**
+ * Returns the resource name for a kind, such as `ingresses` for `Ingress`. Follows the rules of
+ * Kubernetes' API machinery.
+ */
 function pluralOf(kind: string): string {
   const singular = kind.toLowerCase()
   if (singular.endsWith('s')) return `${singular}es`

@@ -20,7 +20,8 @@ export type EncryptionConfig = {
   readonly rules: readonly EncryptionRule[]
   readonly path: string
   /**
-   * The file content that is currently in use. Null if the file is not reloaded when it changes.
+   * The content of the file from which the current configuration was read. Null if the server does
+   * not reload the file when it changes.
    */
   readonly reloaded: Buffer | null
 }
@@ -53,7 +54,7 @@ export function readEncryption(
   return null
 }
 
-/** Reads the changed file while the server runs. */
+/** Reads the file again after it has changed while the server runs. */
 export const rereadEncryption = (
   bytes: Buffer,
   path: string,

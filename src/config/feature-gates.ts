@@ -12,7 +12,7 @@ import { suggestValue } from '../lib/text/suggest.ts'
 import { type Emulation, noEmulation } from './emulation.ts'
 
 export type FeatureGates = Gates & {
-  /** All gates and their values, for the metric kubernetes_feature_enabled. */
+  /** All gates with their stages and values. The metric kubernetes_feature_enabled reports them. */
   readonly all: readonly {
     readonly name: string
     readonly stage: GateStage
@@ -132,7 +132,7 @@ export const gateHelp = (release: number): string[] =>
     )
     .toSorted()
 
-/** Returns the values of --feature-gates that set a single supported gate. */
+/** Returns all values that --feature-gates can have if it sets a single supported gate. */
 export const gateChoices = (release: number): string[] =>
   settableGates(release)
     .flatMap(([name]) => [`${name}=false`, `${name}=true`])
@@ -164,8 +164,8 @@ const absentGates: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Gates that set all other gates of a stage, except for those that --feature-gates sets
- * individually.
+ * Gates that set all gates of a stage at once. A gate that --feature-gates also sets individually
+ * keeps its own value.
  */
 const stageGates: ReadonlyMap<string, GateStage> = new Map([
   ['AllAlpha', 'ALPHA'],
@@ -175,8 +175,8 @@ const stageGates: ReadonlyMap<string, GateStage> = new Map([
 type EmulatedVersions = Pick<Emulation, 'release' | 'minor' | 'minCompatibility'>
 
 /**
- * Parses entries of the form `Name=bool`. If a name is repeated, the last entry is used. The gates
- * of the emulated version can be set.
+ * Parses entries of the form `Name=bool`. If a name is repeated, the last entry is used. Only the
+ * gates that the emulated version has can be set.
  */
 export function parseFeatureGates(
   entries: readonly string[],
@@ -224,7 +224,10 @@ function dependencyFaults(release: number, isEnabled: (name: string) => boolean)
   })
 }
 
-/** Returns the values that AllAlpha and AllBeta set for gates that the flag does not name. */
+/**
+ * Returns the gates that AllAlpha and AllBeta set, with their values. Gates that --feature-gates
+ * sets individually are left out.
+ */
 function gatesOfStages(
   known: ReadonlyMap<string, GateState>,
   given: ReadonlyMap<string, boolean>,
@@ -259,7 +262,7 @@ type Setting = {
   readonly value: string
   readonly entry: string
   readonly gate: GateState | undefined
-  /** The emulated minor version. Set only if the gate did not exist in that version. */
+  /** The emulated minor version, if the gate did not exist in that version. Otherwise undefined. */
   readonly absentIn?: number
 }
 

@@ -6,8 +6,8 @@ import { flags, isFlagName } from './flags.ts'
 const upper = (path: string): string => path.toUpperCase()
 
 test('the flags that name files are exactly those whose help text describes a file', () => {
-  // Flags that name files or folders that the server writes, and flags whose help text only
-  // mentions files.
+  // Exceptions: `cert-dir` and `audit-log-path` name files or folders that the server writes, and
+  // the help texts of the other flags only mention files.
   const others = new Set(['cert-dir', 'testing', 'audit-log-path', 'audit-log-maxsize'])
   const described = Object.entries(flags)
     .filter(([, { help }]) => /\bfile\b|^Certificate and key/i.test(help.replaceAll(/--\S+/g, '')))

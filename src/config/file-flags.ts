@@ -6,7 +6,10 @@ export const readsFiles = (name: FlagName): boolean =>
   flags[name].type !== 'map' &&
   /(?:file|-config|-manifest|-authority|-client-certificate|-client-key|-cert-key)$/.test(name)
 
-/** Replaces the paths in the value of a flag that names files. */
+/**
+ * Replaces the paths in the value of a flag that names files. `replace` returns the new path for an
+ * old one.
+ */
 export function replacePaths(
   name: FlagName,
   value: string,

@@ -12,8 +12,8 @@ export type FlagType =
   | 'float'
 
 /**
- * A behavior that changes when Keelson replaces kube-apiserver. docs/differences.md gives the
- * reason.
+ * A behavior that differs after a user has replaced kube-apiserver with Keelson.
+ * docs/differences.md explains why.
  */
 export type FlagSwap = {
   /**
@@ -42,8 +42,10 @@ export type Flag = {
   readonly unused?: string
   /** The reason why only the default value is accepted. */
   readonly refused?: string
-  /** The last part of the deprecation warning, with the text of kube-apiserver. */
+  /** The end of the deprecation warning. The text is that of kube-apiserver. */
   readonly deprecated?: string
-  /** The values with which the flag has a different effect than in kube-apiserver. */
+  /**
+   * The behaviors of this flag that differ from kube-apiserver, for some or all values of the flag.
+   */
   readonly swap?: readonly FlagSwap[]
 }

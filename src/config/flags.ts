@@ -722,7 +722,7 @@ export const isFlagName = (name: string): name is FlagName => Object.hasOwn(allF
 export const hasFlag = (name: FlagName, release: number): boolean =>
   (flags[name].since ?? 0) <= release
 
-/** Returns the flags of a release, with its defaults. */
+/** Returns the flags of a release. Each flag has the default value that it has in this release. */
 export const flagsOf = (release = defaultMinor): readonly (readonly [FlagName, Flag])[] =>
   Object.keys(flags)
     .filter(isFlagName)

@@ -6,7 +6,10 @@ import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import type { Values } from './values.ts'
 
 export type FlowControlConfig = {
-  /** Whether requests are queued by priority level. If not, only `inFlight` limits them. */
+  /**
+   * Whether requests are queued by priority level. If they are not, only `inFlight` limits their
+   * number.
+   */
   readonly hasFairness: boolean
   /**
    * Maximum numbers of concurrent requests. 0 means unlimited. With priority and fairness, the
@@ -15,7 +18,10 @@ export type FlowControlConfig = {
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
 }
 
-/** Keys of --runtime-config that apply to FlowSchemas, in kube-apiserver's order of precedence. */
+/**
+ * Keys of --runtime-config that enable or disable FlowSchemas, in kube-apiserver's order of
+ * precedence.
+ */
 const keys = ['flowcontrol.apiserver.k8s.io/v1', 'api/ga', 'api/all'] as const
 
 export function readFlowControl(values: Values): FlowControlConfig {
@@ -40,8 +46,8 @@ export function readFlowControl(values: Values): FlowControlConfig {
 }
 
 /**
- * Returns the key that disables the API, or undefined if the API is enabled. The first key that is
- * set applies.
+ * Returns the key of --runtime-config that disables FlowSchemas, or undefined if they are enabled.
+ * Only the first key in `keys` that is set counts.
  */
 function conflictingKey(values: Values): string | undefined {
   const set = new Map(

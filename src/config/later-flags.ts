@@ -1,6 +1,6 @@
 /**
- * Flags that kube-apiserver has only since a release after 1.33, and defaults that changed since
- * then. Read from the published modules of each release.
+ * Flags that were added to kube-apiserver after 1.33, and defaults that changed after 1.33. They
+ * were read from the published Go modules of each release.
  */
 import type { Flag } from './flag.ts'
 
@@ -47,7 +47,7 @@ export const laterFlags = {
   },
 } as const satisfies { readonly [name: string]: Flag }
 
-/** Defaults that changed after 1.33, with the first release that has each. */
+/** Defaults that changed after 1.33, and the first release that has the new default. */
 export const laterDefaults: ReadonlyMap<
   string,
   { readonly since: number; readonly value: string }

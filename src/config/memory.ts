@@ -10,12 +10,12 @@ export type MemoryConfig = {
   readonly requestBytesMax: number | null
   /**
    * Maximum size of the cache in bytes. If null, the maximum is a fraction of the memory limit of
-   * the process. If the process has no memory limit, the cache is then unlimited.
+   * the process, or unlimited if the process has no memory limit.
    */
   readonly cacheBytesMax: number | null
 }
 
-/** The smallest value that the flags accept. The server cannot run with less memory. */
+/** The smallest value that both flags accept. The server cannot run with less memory. */
 const BYTES_MIN = 16 << 20
 
 export function readMemory(values: Values): MemoryConfig {

@@ -11,7 +11,7 @@ export function readMetrics(
   release: number,
   warn: (text: string) => void,
 ): MetricChoice {
-  // Only the hidden metrics of the release before this one can be shown.
+  // A server can show only those hidden metrics that the release before its own still showed.
   const previous = `1.${release - 1}`
   const version = values.string('show-hidden-metrics-for-version')
   if (version !== '' && version !== previous) {
@@ -47,8 +47,9 @@ function readAllowedLabels(values: Values, warn: (text: string) => void): Allowe
 }
 
 /**
- * Parses pairs of the form `metric,label=value,value`. Several pairs form a line of CSV. Each pair
- * must be quoted, because it contains commas.
+ * Parses strings of the form `metric,label=value,value`. One flag can contain several of them,
+ * separated by commas. Each string must then be quoted as in CSV, because it contains commas
+ * itself.
  */
 function readFlag(values: Values): AllowedLabels {
   const allowed = new Map<string, ReadonlySet<string>>()

@@ -29,7 +29,10 @@ export type OidcConfig = {
 export const hasOidcFlags = (values: Values): boolean =>
   oidcFlags.some((flag) => values.isGiven(flag))
 
-/** Returns the JWT authenticator. `hasFile` indicates whether --authentication-config is set. */
+/**
+ * Returns the JWT authenticator of the `--oidc-*` flags. `hasFile` is whether
+ * --authentication-config is also set, which is an error.
+ */
 export function readOidc(
   values: Values,
   { gates, hasFile }: { readonly gates: Gates; readonly hasFile: boolean },

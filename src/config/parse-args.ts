@@ -6,11 +6,12 @@ import { didYouMean } from '../lib/text/suggest.ts'
 import { type FlagName, flags, flagsOf, isFlagName } from './flags.ts'
 
 /**
- * The values of each flag in the order given. The flags are in the order of their last occurrence.
+ * All values of each flag, in the order of the command line. The flags are sorted by their last
+ * occurrence.
  */
 export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
 
-/** The command that the arguments belong to, for errors and hints. */
+/** A command with its own flags. Error messages and hints contain its name. */
 export type NamedCommand = {
   /** The words that the user typed, such as `keelson dev`. */
   readonly command: string
@@ -21,9 +22,9 @@ export type NamedCommand = {
 export const serveCommand: NamedCommand = { command: 'keelson serve', ownFlags: [] }
 
 /**
- * Names that flags have in other servers, each with the flags of Keelson for the same purpose. The
- * names are too different to find a similar name by edit distance. A command suggests the first of
- * the flags that it has.
+ * Flag names of other servers, with the flags of Keelson that have the same purpose. Their names
+ * are so different that a search for similar names does not find them. An error message suggests
+ * the first flag in the list that the command has.
  */
 const replacements: ReadonlyMap<string, readonly string[]> = new Map([
   ['address', ['bind-address']],

@@ -62,8 +62,8 @@ const has = (list: readonly string[], header: string): boolean =>
   list.some((one) => one.toLowerCase() === header.toLowerCase())
 
 /**
- * Warns if a list does not contain the standard header. `standard` is the name of this header,
- * followed by its description.
+ * Warns if a list does not contain the standard header. `standard` is a text that consists of the
+ * name of this header and its description.
  */
 function warnOfMissing(
   flag: string,

@@ -7,10 +7,10 @@ import { suggestValue } from '../lib/text/suggest.ts'
 import { type Emulation, introductionOf, noEmulation, versionIntroductionOf } from './emulation.ts'
 
 /**
- * The API groups and all their versions in kube-apiserver's scheme. Stable versions are served by
- * default; other versions must be enabled by the flag. Some versions no longer contain any kinds,
- * so enabling them has no effect. A version that not all releases since 1.33 have is followed by
- * its first and last release, such as `v1beta1@35-` or `v1alpha1@-33`.
+ * The API groups of kube-apiserver, with all versions that its scheme contains. By default, stable
+ * versions are served and other versions are not. Some versions contain no kinds any more, so
+ * enabling them has no effect. `v1beta1@35-` means that the releases since 1.35 have the version,
+ * and `v1alpha1@-33` that the releases up to 1.33 have it.
  */
 const versionTable: { readonly [group: string]: readonly string[] } = {
   '': ['v1'],
@@ -107,8 +107,8 @@ function isServedThen(
   const isNamed = values.get(`${groupVersion}/${resource.plural}`) ?? values.get(groupVersion)
   if (emulation.isRuntimeConfigForwardCompatible && isNamed === true) return true
   if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
-  // This version is also served if an older or less stable version of the resource is served,
-  // unless that version is an alpha version.
+  // A newer version of a resource is served if an older or less stable version is served. Alpha
+  // versions neither cause this nor are served because of it.
   const older = versionsOf(resource.group, emulation.release).filter((version) =>
     isLess(version, resource.version),
   )

@@ -6,7 +6,10 @@ import { gateChoices, gateHelp } from './feature-gates.ts'
 import type { Flag } from './flag.ts'
 import { becomesOf, flagsOf } from './flags.ts'
 
-/** Describes the command `serve` for a server that is a release of Kubernetes. */
+/**
+ * Describes the command `serve`. `release` is the minor version of Kubernetes that the server
+ * implements.
+ */
 export const serveHelp = (release = defaultMinor): CommandHelp => ({
   usage: [
     'keelson serve --etcd-servers=URL [flags]',
@@ -42,8 +45,7 @@ function toCommandFlag(name: string, flag: Flag, release: number): CommandFlag {
   return {
     type: type === 'boolean' ? 'boolean' : 'string',
     ...(name === 'v' && { short: 'v' }),
-    // Each value of --service-account-key-file is the name of a file, although the type of the flag
-    // is a list.
+    // The flag --service-account-key-file has the type `list`, but each of its values is a file.
     value: name === 'service-account-key-file' ? 'file' : type,
     ...(choices !== undefined && { choices }),
     isList: type === 'list' || type === 'map',

@@ -13,8 +13,8 @@ import type { Values } from './values.ts'
 const HOUR_SECONDS = 3600
 const SECONDS_MAX = 2 ** 32
 /**
- * Kubelets request this lifetime for the tokens of pods. The server extends it to EXTENDED_SECONDS.
- * Both values are those of kube-apiserver.
+ * WARNED_SECONDS is the lifetime that kubelets request for the tokens of pods. The server extends
+ * it to EXTENDED_SECONDS. Both values are those of kube-apiserver.
  */
 const WARNED_SECONDS = 3607
 const EXTENDED_SECONDS = 365 * 24 * HOUR_SECONDS
@@ -24,11 +24,11 @@ export type ServiceAccounts = {
   readonly issuers: readonly [string, ...string[]]
   readonly audiences: readonly string[]
   readonly signing: ServiceAccountSigning
-  /** Whether the tokens that kubelets request for pods are valid for a year. */
+  /** Whether tokens that kubelets request for pods are valid for a year instead of an hour. */
   readonly extendsExpiration: boolean
-  /** The maximum lifetime. If null, it is unlimited. */
+  /** Maximum lifetime of a token in seconds. Null means unlimited. */
   readonly secondsMax: number | null
-  /** URL of the key set. If null, the key set is served by this server. */
+  /** URL at which other servers serve the public keys. Null if this server itself serves them. */
   readonly jwksUri: string | null
 }
 
@@ -83,7 +83,7 @@ export function readServiceAccounts(
   }
 }
 
-/** Matches a path or the name of an abstract socket. */
+/** Matches the path of a Unix socket, or `@` and the name of an abstract socket. */
 const endpointPattern = /^(?:(?:\/[^/ ]*)+\/?|@(?:[a-zA-Z0-9_-]+\.)*[a-zA-Z0-9_-]+)$/
 
 function readEndpoint(values: Values, gates: Gates): string {
@@ -156,8 +156,8 @@ function readKeyFiles(values: Values): string[] {
 }
 
 /**
- * Returns the maximum lifetime. Calls `warn` if the maximum is shorter than the extended lifetime
- * of tokens of pods.
+ * Returns the maximum lifetime of tokens. Calls `warn` if it is shorter than the year for which
+ * tokens of pods would otherwise be valid.
  */
 function readSecondsMax(values: Values, warn?: (text: string) => void): number | null {
   const seconds = values.durationMs('service-account-max-token-expiration') / 1000

@@ -10,13 +10,14 @@ export type ServicesConfig = {
    */
   readonly ranges: readonly Cidr[]
   /**
-   * How allocated addresses are recorded: in IPAddress objects, in bitmaps as in older servers, or
-   * in both.
+   * Where allocated addresses are recorded: in IPAddress objects, in the bitmaps that older servers
+   * use (`records`), or in both.
    */
   readonly addressesIn: 'objects' | 'objects and records' | 'records'
   readonly nodePorts: { readonly first: number; readonly last: number }
   /**
-   * How the endpoints of the Service default/kubernetes are maintained: by leases, or not at all.
+   * How stopped servers are removed from the endpoints of the Service default/kubernetes: with
+   * leases (`lease`). With `none`, no server maintains these endpoints.
    */
   readonly endpoints: 'lease' | 'none'
   /** The node port of the Service default/kubernetes. 0 means that it has no node port. */

@@ -27,31 +27,32 @@ export type ServingConfig = {
   readonly corsOrigins: readonly Pattern[]
   /** Probability that an HTTP/2 connection is closed after a request. */
   readonly goawayChance: number
-  /** Maximum duration of the startup before liveness fails. */
+  /** Maximum duration of the startup. After this time, /livez fails if the server is not ready. */
   readonly livezGraceMs: number
   /**
    * Whether a stopping server keeps accepting connections until the requests in progress have been
    * answered. New requests are rejected with a Retry-After header.
    */
   readonly sendsRetryAfter: boolean
-  /** Maximum time that readiness waits until the cache is filled. */
+  /** How long the server waits until its cache is filled, before it reports that it is ready. */
   readonly fillMsMax: number
   readonly sharesPort: boolean
-  /** Limit for each direction of a streaming connection. 0 means unlimited. */
+  /**
+   * Maximum rate of a streaming connection, in bytes per second and direction. 0 means unlimited.
+   */
   readonly tunnelBytesPerSecondMax: number
 }
 
 const GOAWAY_CHANCE_MAX = 0.02
 /**
- * Maximum product of the maximum length of an Origin header and the number of instructions of all
- * patterns. With this limit, matching takes at most about 20 ms. Patterns for a hundred host names
- * are within the limit.
+ * Limit for the time in which one Origin header is compared with all patterns. It applies to the
+ * number of instructions of all patterns, multiplied by the maximum length of the header, and
+ * corresponds to about 20 ms. A hundred patterns for host names are within the limit.
  */
 const ORIGIN_STEPS_MAX = 1_500_000
 
 export function readServing(values: Values): ServingConfig {
-  // --permit-address-sharing has no effect, so its value is not used. However, an invalid value is
-  // reported.
+  // Read --permit-address-sharing only to report an invalid value. The flag has no effect.
   values.boolean('permit-address-sharing')
   return {
     goawayChance: readGoawayChance(values),
@@ -104,8 +105,8 @@ function readOrigins(values: Values): Pattern[] {
 
 /** Returns the compiled pattern, or an error message if it is invalid. */
 function readOrigin(text: string): Pattern | string {
-  // Refuse long patterns, because every Origin header is matched on the event loop. A pattern that
-  // takes milliseconds to match is not a pattern for a host name.
+  // Refuse long patterns. Every Origin header is matched on the event loop, and no pattern for host
+  // names takes milliseconds.
   if (isLongPattern(text)) return 'regular expression is too long'
   const pattern = compilePattern(text)
   if (pattern instanceof CelError) return pattern.message

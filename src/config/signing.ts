@@ -12,8 +12,7 @@ import { readFlagFile } from './flag-file.ts'
 export type SigningPair = {
   readonly signers: readonly string[]
   /**
-   * The files with the CA certificate and key. Both paths are empty if the CA was not read from
-   * files.
+   * Paths of the CA certificate and of its key. Both are empty if the CA does not come from files.
    */
   readonly certificatePath: string
   readonly keyPath: string
@@ -29,8 +28,8 @@ export type SigningConfig = {
 }
 
 /**
- * For each signer: the middle part of the names of its flags, and its name in
- * kube-controller-manager's errors.
+ * For each signer, the part of its flag names that differs between signers, and the name of the
+ * signer in kube-controller-manager's errors.
  */
 const perSigner = [
   {

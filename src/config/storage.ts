@@ -2,13 +2,14 @@
 import type { StorageMedia } from '../objects/schema/object-schema.ts'
 import type { Values } from './values.ts'
 
-/** The type and location of the storage. */
+/** The type of the storage (etcd, SQLite or memory), and where it is. */
 export type StoreConfig =
   | {
       readonly kind: 'etcd'
       readonly servers: readonly string[]
       /**
-       * Paths of PEM files. Null if neither a CA nor a client certificate is configured for etcd.
+       * Paths of PEM files for connections to etcd. Null if neither a CA nor a client certificate
+       * is configured.
        */
       readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
       readonly login?: { readonly user: string; readonly passwordPath: string }
@@ -60,8 +61,8 @@ export function readEtcd(values: Values): EtcdConfig {
       `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`,
     )
   }
-  // `keelson serve` handles --testing and --testing-now itself and removes them before the flags
-  // are validated. All other commands reject them here.
+  // The value is still set only if the command is not `keelson serve`, which removes --testing and
+  // --testing-now before this check.
   if (values.boolean('testing'))
     values.fault('--testing is only supported by keelson serve: leave it out')
   if (values.string('testing-now') !== '')

@@ -8,11 +8,16 @@ import type { Values } from './values.ts'
 export type TuningConfig = {
   /** Maximum number of objects that a deletecollection request deletes concurrently. */
   readonly deleteWorkers: number
-  /** Whether deletions can wait for a garbage collector. */
+  /** Whether a deleted object can wait for the garbage collector to delete its dependents. */
   readonly collectsGarbage: boolean
-  /** Interval at which the size of the database is queried. 0 means never. */
+  /**
+   * How often the server asks etcd for the size of the database, in milliseconds. 0 means never.
+   */
   readonly sizePollMs: number
-  /** Maximum time by which a shared etcd lease can outlive the objects that use it. */
+  /**
+   * An etcd lease is shared by several objects. It expires at most this long after the objects
+   * should.
+   */
   readonly leaseReuseSecondsMax: number
 }
 

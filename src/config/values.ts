@@ -10,7 +10,7 @@ import { readTextFile } from './files/read-file.ts'
 import type { Flag } from './flag.ts'
 import type { FlagName } from './flags.ts'
 
-/** The properties of a flag in the flag table that this file uses. */
+/** The part of the flag table that this file uses. */
 export type FlagTable<Name extends string> = { readonly [name in Name]: Pick<Flag, 'default'> }
 
 export class Values<Name extends string = FlagName> {
@@ -19,8 +19,8 @@ export class Values<Name extends string = FlagName> {
   readonly hints: string[] = []
   readonly #table: FlagTable<Name>
   /**
-   * The keys are strings instead of `Name`, so that callers can pass a map with the values of
-   * further flags.
+   * The raw values by flag name. The keys are of the type `string`, because the map may contain
+   * flags that this table does not have.
    */
   readonly #raw: ReadonlyMap<string, readonly string[]>
 
@@ -90,7 +90,7 @@ export class Values<Name extends string = FlagName> {
     })
   }
 
-  /** Returns the values as they were given. Returns the default if the flag is not set. */
+  /** Returns the values without any conversion, or the default if the flag is not set. */
   raw(name: Name): readonly string[] {
     return this.#raw.get(name) ?? [this.#table[name].default ?? '']
   }

@@ -35,8 +35,8 @@ export type AbacPolicy = {
 }
 
 /**
- * Blank lines and comments, which are skipped. They can begin with any characters that Go considers
- * to be spaces.
+ * Blank lines and comments. The parser skips them, even if they begin with characters that only Go
+ * considers to be spaces.
  */
 const skipped = new RegExp(`^[${goBlanks}]*(?:#|$)`)
 
@@ -101,7 +101,7 @@ const specOf = (spec: Fields): AbacRule => ({
   nonResourcePath: textOf(spec['nonResourcePath']),
 })
 
-/** Replaces `*` as user or group by the group of all authenticated users. */
+/** Replaces the user or group `*` of a policy by the group of all authenticated users. */
 const forEverybody = (rule: AbacRule): AbacRule =>
   rule.user === '*' || rule.group === '*' ? { ...rule, user: '', group: authenticatedGroup } : rule
 

@@ -13,13 +13,13 @@ import { readBytes } from './read-file.ts'
 import { admissionScheme } from './schemes.ts'
 
 export type PluginConfigurations = {
-  /** Returns the configuration of a plugin, or undefined if the plugin has none. */
+  /** Returns the configuration of a plugin, or undefined if the file has none for this plugin. */
   readonly of: (plugin: string) => { readonly bytes: Buffer } | FileFault | undefined
-  /** Names of the plugins in the file, without duplicates. The plugins need not exist. */
+  /** Names of all plugins in the file, without duplicates, even if there are no such plugins. */
   readonly names: readonly string[]
 }
 
-/** Reads the file at `path`. Relative paths in the file refer to its folder. */
+/** Reads the file at `path`. Relative paths in the file are relative to the folder of the file. */
 export function readAdmissionConfiguration(path: string): FileRead<PluginConfigurations> {
   const read = readBytes(path)
   if ('fault' in read) {
@@ -62,7 +62,7 @@ function configurationsOf({ plugins }: Fields, folder: string): PluginConfigurat
 }
 
 /**
- * Plugins whose configuration can be the whole content of the file, without an
+ * For these plugins, the whole file can be the configuration of one plugin, without an
  * AdmissionConfiguration around it. kube-apiserver still accepts this old format.
  */
 const unversionedPlugins: ReadonlySet<string> = new Set(['ImagePolicyWebhook', 'PodNodeSelector'])

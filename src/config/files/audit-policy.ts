@@ -41,7 +41,10 @@ export type AuditRule = {
   readonly namespaces: readonly string[]
   readonly nonResourceUrls: readonly string[]
   readonly omitStages: readonly AuditStage[]
-  /** Whether managed fields are omitted. If null, the setting of the policy applies. */
+  /**
+   * Whether to omit managedFields from the recorded objects. If null, the setting of the whole
+   * policy applies.
+   */
   readonly omitsManagedFields: boolean | null
 }
 

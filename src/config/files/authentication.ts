@@ -51,9 +51,11 @@ export type AnonymousConfiguration = {
 
 export type AuthenticationOptions = {
   readonly gates: Gates
-  /** Issuers of service account tokens. JWT authenticators must not use them. */
+  /**
+   * The issuers of service account tokens. A JWT authenticator must not have one of these issuers.
+   */
   readonly disallowedIssuers: readonly string[]
-  /** Whether --anonymous-auth is set. The file must then not contain `anonymous`. */
+  /** Whether --anonymous-auth is set. If it is, the file must not contain `anonymous`. */
   readonly hasAnonymousFlag?: boolean
 }
 
@@ -64,8 +66,8 @@ export function readAuthenticationConfiguration(
 ): FileRead<AuthenticationConfiguration> {
   const read = readConfigFile(bytes, fileType({ ...options, disallowedIssuers: [] }))
   if ('fault' in read) return read
-  // Errors about disallowed issuers do not contain the index of the authenticator. kube-apiserver
-  // reports these errors when it creates each authenticator.
+  // Check for issuers that JWT authenticators must not have. kube-apiserver does this later, when
+  // it creates the authenticators, so its errors do not contain the index of the authenticator.
   const overlaps = read.value.jwt.map(({ issuer }) =>
     issuerFaults(issuer, { path: 'issuer', disallowed: disallowedIssuers }),
   )
@@ -131,7 +133,7 @@ function isSameAnonymous(
 
 type CheckedValue<T> = { readonly value: T; readonly faults: readonly FieldFault[] }
 
-/** Validates the fields. If there are errors, the caller must not use the returned value. */
+/** Validates the content of the file. If `faults` is not empty, the caller must not use `value`. */
 export function checkAuthentication(
   { jwt, anonymous }: Fields,
   { gates, disallowedIssuers }: Pick<AuthenticationOptions, 'gates' | 'disallowedIssuers'>,

@@ -9,7 +9,10 @@ import { certificateBlocks, isCertificate, noCertificates } from '../../lib/x509
 export class AuthorityChecks {
   readonly #prepared = new Map<string, string | undefined>()
 
-  /** Parses certificates without blocking the event loop. `faultOf` then uses the result. */
+  /**
+   * Checks a bundle in advance, without blocking the event loop. `faultOf` then returns the stored
+   * result.
+   */
   async prepare(pem: string): Promise<void> {
     if (!this.#prepared.has(pem)) this.#prepared.set(pem, await inSlices(check(pem)))
   }

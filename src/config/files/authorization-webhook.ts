@@ -95,8 +95,8 @@ type CheckedWebhook = {
 
 /**
  * Validates a webhook. If there are errors, the caller must not use the returned webhook. `path` is
- * the path of the authorizer, because the paths in kube-apiserver's errors do not contain
- * `webhook`.
+ * the field path of the authorizer. As in kube-apiserver, error messages add the name of the field
+ * to it directly, without `webhook` in between.
  */
 export function checkWebhook(
   fields: WebhookFields,
@@ -195,7 +195,8 @@ export type MatchCompiler = ExpressionCompiler<'request'>
 
 export function matchCompiler(gates: Gates): MatchCompiler {
   const hasSelectors = gates.isOn('AuthorizeWithSelectors')
-  // Expressions in configuration files can use all libraries of the release.
+  // Unlike expressions in new objects, expressions in this file can use all CEL libraries of the
+  // release.
   const version = storedVersion(gates.release)
   return new ExpressionCompiler({ request: accessReviewEnvironment(version, { hasSelectors }) })
 }

@@ -57,8 +57,9 @@ export const readAuthorizationConfiguration = (
 ): FileRead<AuthorizationConfiguration> => withPrefix(readConfigFile(bytes, fileType(gates, [])))
 
 /**
- * Reads the file while the server runs, without blocking the event loop. `requiredTypes` are the
- * authorizer types at startup, except for Webhook. The file must still contain all of them.
+ * Reads the file again while the server runs, without blocking the event loop. `requiredTypes` are
+ * the types of the authorizers at startup, without Webhook. The file must still contain an
+ * authorizer of each of these types.
  */
 export const rereadAuthorizationConfiguration = async (
   bytes: Buffer,
@@ -172,7 +173,9 @@ function nameRuleFaults(name: string, path: string, names: ReadonlySet<string>):
     : [invalidValue(path, name, `authorizer name is invalid: ${whys.join(', ')}`)]
 }
 
-/** Validates the name of an authorizer. Only webhooks can choose their name. */
+/**
+ * Validates the name of an authorizer. Only a webhook can have a name that differs from its type.
+ */
 function nameFaults({ type, name }: Item): string[] {
   const expected = type.toLowerCase()
   if (type === 'Webhook' || name === expected) return []

@@ -21,11 +21,17 @@ const INLINE_BYTES_MAX = 64 << 10
 export type ConfigFileType<T> = {
   readonly scheme: Scheme
   readonly kind: string
-  /** The result for an empty file. If absent, an empty file is parsed like any other file. */
+  /**
+   * The result for an empty file: an error, or these fields. Undefined if an empty file is parsed
+   * like any other file.
+   */
   readonly ofEmpty?: FileFault | Fields
-  /** Whether unknown and duplicate fields are ignored. kube-apiserver does this for some kinds. */
+  /**
+   * Whether unknown and duplicate fields are ignored, as kube-apiserver does for some kinds of
+   * files.
+   */
   readonly isLenient?: boolean
-  /** Returns the error for a file that has the wrong kind, if the scheme contains this kind. */
+  /** Returns the error message for a file of another kind, if the scheme contains that kind. */
   readonly unexpected?: (hubName: string) => string
   /**
    * Called before `read` when a file is reloaded. Does the slow parts of the work in advance and
@@ -39,8 +45,8 @@ export type ConfigFileType<T> = {
 }
 
 /**
- * The decoded value, or the error. `stage` is set for decoding errors, because kube-apiserver
- * reports them with a different prefix than validation errors for some files.
+ * The decoded value, or an error. For some files, kube-apiserver's messages have a different prefix
+ * if decoding fails than if validation fails. `stage` distinguishes these cases.
  */
 export type FileRead<T> = { readonly value: T } | (FileFault & { readonly stage?: 'decoding' })
 
@@ -108,8 +114,8 @@ function finish<T>(
   } = type
   const result: FileRead<T> =
     otherKind === undefined ? read(fields) : { fault: unexpected(otherKind) }
-  // Only one type of error is reported. A decoding error takes precedence over an unknown field,
-  // which takes precedence over a validation error.
+  // Report only the most important type of error: a decoding error, otherwise unknown or duplicate
+  // fields, otherwise a validation error.
   if ('fault' in result && result.stage === 'decoding') return result
   if (strictFault !== undefined && !isLenient) return { fault: strictFault, stage: 'decoding' }
   return otherKind === undefined || !('fault' in result)

@@ -24,16 +24,18 @@ export type DecodedFile = {
   readonly known: RegisteredKind
   /** Whether the file contains a kind and an apiVersion. */
   readonly isVersioned: boolean
-  /** The error about unknown and duplicate fields. Undefined if there are no such fields. */
+  /**
+   * The error message about unknown and duplicate fields. Undefined if the file has no such fields.
+   */
   readonly strictFault: string | undefined
 }
 
 export type FileFault = { readonly fault: string }
 
 export type DecodeOptions = {
-  /** Defaults for files without kind or apiVersion. */
+  /** The kind and apiVersion that apply if the file does not contain them. */
   readonly byDefault?: Partial<Head>
-  /** Whether JSON files are also parsed as YAML. */
+  /** Whether a JSON file is parsed as YAML, like every other file. */
   readonly isYamlOnly?: boolean
   /** Whether the file contains credentials. Messages must then not contain parts of the file. */
   readonly isSecret?: boolean
@@ -96,7 +98,7 @@ export function readText(bytes: Buffer, { isYamlOnly = false } = {}): ReadText |
   }
 }
 
-/** Returns kind and apiVersion, which are empty if they are absent. */
+/** Returns the kind and the apiVersion of a file. A missing one is an empty string. */
 export function headOf(json: string): Head | FileFault {
   try {
     const scanner = new JsonScanner(json)
@@ -121,8 +123,8 @@ export function headOf(json: string): Head | FileFault {
 }
 
 /**
- * Returns the apiVersion of a file. If the file specifies only the group, and this is the group of
- * the default, the version of the default is added.
+ * Returns the apiVersion of a file, or the default if the file has none. If the apiVersion in the
+ * file has no version, and its group is that of the default, the version of the default is used.
  */
 const versionOf = (given: string, byDefault: string): string =>
   given === '' || (given.endsWith('/') && byDefault.startsWith(given)) ? byDefault || given : given
@@ -148,8 +150,8 @@ function decodeFields(json: string, { struct }: RegisteredKind): Decoding {
 }
 
 /**
- * Returns the names of the top-level fields except kind and apiVersion. The values can be any JSON,
- * including values that cannot be decoded.
+ * Returns the names of the top-level fields except kind and apiVersion, even if the values of the
+ * fields cannot be decoded.
  */
 export function fieldNames(json: string): readonly string[] {
   const scanner = new JsonScanner(json)

@@ -11,7 +11,10 @@ import { type DecodedFile, decodeFile, type FileFault } from './decode-file.ts'
  */
 const MEGABYTES_MAX = 256
 
-/** The parts of a decoded file that the worker thread can send to the main thread, or the error. */
+/**
+ * A decoded file without the parts that cannot be sent from the worker thread to the main thread,
+ * or the error.
+ */
 export type PostedFile =
   | (Omit<DecodedFile, 'known' | 'isVersioned'> & { readonly hubName: string })
   | FileFault

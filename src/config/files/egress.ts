@@ -30,7 +30,7 @@ import { pairFault } from './key-pair.ts'
 import { readTextFile } from './read-file.ts'
 import { egressScheme } from './schemes.ts'
 
-/** An error. `stage` determines the prefix that kube-apiserver adds to the message. */
+/** An error. In kube-apiserver, the prefix of its message depends on `stage`. */
 export type EgressFault = {
   readonly fault: string
   readonly stage: 'reading' | 'validating' | 'building'

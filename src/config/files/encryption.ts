@@ -35,8 +35,8 @@ const AES_KEY_BYTES = [16, 24, 32]
 const SECRETBOX_KEY_BYTES = [32]
 
 /**
- * A rule of the file. The order of the rules matters. If several rules name a resource, their
- * providers are combined.
+ * A rule of the file. If several rules name a resource, their providers are combined in the order
+ * of the rules.
  */
 export type EncryptionRule = {
   readonly resources: readonly string[]
@@ -73,7 +73,10 @@ export type KmsProvider = {
 export type EncryptionOptions = {
   readonly path: string
   readonly gates: Gates
-  /** Whether the file is reloaded when it changes. Names of KMS providers must then be unique. */
+  /**
+   * Whether the file is reloaded when it changes. If it is, the names of KMS providers must be
+   * unique.
+   */
   readonly isReloaded: boolean
 }
 
@@ -84,7 +87,7 @@ export const readEncryptionConfiguration = (
 ): FileRead<readonly EncryptionRule[]> =>
   built(readConfigFile(bytes, fileType(options)), bytes, options)
 
-/** Reads the file while the server runs, without blocking the event loop. */
+/** Reads the file again while the server runs, without blocking the event loop. */
 export const rereadEncryptionConfiguration = async (
   bytes: Buffer,
   options: EncryptionOptions,
@@ -116,8 +119,8 @@ function readFault(
 const unexpectedType = 'got unexpected config type'
 
 /**
- * Removes the contents of the file from an error message. If a file has no kind, kube-apiserver
- * includes its contents in the message, even if it contains keys.
+ * Removes the contents of the file from an error message. kube-apiserver's message for a file
+ * without a kind includes the contents of the file, with any encryption keys.
  */
 const withoutSecrets = (fault: string, bytes: Buffer): string =>
   /secret["']?[ \t]*:/i.test(bytes.toString('utf8'))
@@ -193,7 +196,9 @@ function canonical(name: string): string {
 const isEverything = ({ group, resource }: GroupResource): boolean =>
   group === '*' && resource === '*'
 
-/** Returns the errors about duplicate and overlapping names in a list. */
+/**
+ * Returns the errors about names in a list that occur twice, or that apply to the same resource.
+ */
 function overlapFaults(names: readonly string[], path: string): FieldFault[] {
   const parsed = names.map(parseName)
   const counts = new Map<string, number>()
@@ -441,8 +446,8 @@ function decodePath(path: string): string {
 }
 
 /**
- * Returns the error that kube-apiserver would report when it creates the providers. Returns
- * undefined if it would report no error.
+ * Returns the error that kube-apiserver finds only when it creates the encryption providers, or
+ * undefined if there is none.
  */
 function ruleFault(rules: readonly EncryptionRule[], gates: Gates): string | undefined {
   const earlier = new Set<string>()

@@ -12,8 +12,8 @@ const limitTypes = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const
 
 export type EventLimit = {
   /**
-   * Scope of the limit. There is one token bucket for the whole server, or one for each namespace,
-   * each user, or each pair of event source and object.
+   * The scope of the limit: the whole server, each namespace, each user, or each combination of
+   * event source and object. Each of these has its own token bucket.
    */
   readonly type: (typeof limitTypes)[number]
   readonly perSecond: number
@@ -30,7 +30,7 @@ const BUCKETS_MAX = 4096
 export const readEventLimits = (bytes: Buffer): FileRead<readonly EventLimit[]> =>
   readConfigFile(bytes, fileType)
 
-/** The error if the configuration is missing. The plugin cannot run without it. */
+/** The error message if the plugin has no configuration, which it requires. */
 export const noEventLimits = describeFaults([emptyFault('(nil)')])
 
 const fileType: ConfigFileType<readonly EventLimit[]> = {

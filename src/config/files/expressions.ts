@@ -18,7 +18,7 @@ export type Expression = { readonly text: string; readonly program: Program }
 /** The text of an expression, and the path of the field that contains the expression. */
 export type ExpressionField = { readonly text: string; readonly path: string }
 
-/** Returns an error if a type is not allowed as the result. */
+/** Checks the result type of an expression. Returns an error if the type is not allowed. */
 type CheckType = (type: Type) => string | undefined
 
 /**

@@ -237,7 +237,10 @@ class AuthenticatorReader {
     })
   }
 
-  /** Validates that a key begins with a domain, because all authenticators share the keys. */
+  /**
+   * Validates the key of an extra attribute. It must begin with a domain, which avoids conflicts
+   * between the keys of several authenticators.
+   */
   #checkKey(key: string, path: string): void {
     if (key === '') this.#refuse(required(path))
     else
@@ -273,7 +276,10 @@ class AuthenticatorReader {
     return 'fault' in compiled ? this.#refuse(compiled.fault) : compiled
   }
 
-  /** Returns whether a value occurs for the first time. Reports a duplicate value as an error. */
+  /**
+   * Returns whether a value is not in `seen`, and adds the value to `seen`. A value that occurs
+   * twice is reported as an error.
+   */
   #once(seen: Set<string>, value: string, path: string): boolean {
     const isNew = !seen.has(value)
     if (!isNew) this.#refuse(duplicate(path, value))

@@ -32,9 +32,9 @@ import { kubeconfigScheme } from './schemes.ts'
 import { readBytes, readTextFile } from './read-file.ts'
 
 /**
- * Reads all users of a file, for calls to servers whose addresses are not in the file. Clusters are
- * ignored. A user that cannot be used is an error. kube-apiserver reports this error only when the
- * user is needed.
+ * Reads all users of a kubeconfig. Their credentials are for servers whose addresses are not in the
+ * file, so its clusters are ignored. If any user cannot be used, returns an error. kube-apiserver
+ * reports this error only when it needs that user.
  */
 export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
   const loaded = loadFile(path)

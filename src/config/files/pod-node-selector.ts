@@ -14,7 +14,9 @@ export type PodNodeSelectors = {
    * scheduler.alpha.kubernetes.io/node-selector annotation.
    */
   readonly clusterDefault: string
-  /** For each namespace, the labels that the node selectors of its pods can contain. */
+  /**
+   * For each namespace, a node selector with the labels that the pods of the namespace may select.
+   */
   readonly whitelists: ReadonlyMap<string, string>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads the configuration of the PodTolerationRestriction plugin, which applies to namespaces
- * without annotations. Its kind is Configuration
+ * Reads the configuration of the PodTolerationRestriction plugin: the tolerations for namespaces
+ * that specify none in annotations. Its kind is Configuration
  * (podtolerationrestriction.admission.k8s.io/v1alpha1). As in kube-apiserver, unknown fields are
  * ignored.
  */

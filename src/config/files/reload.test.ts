@@ -17,7 +17,10 @@ import { ConfigReloader } from './reload.ts'
 
 const MINUTE_MS = 60_000
 
-/** Timers and a clock that the test controls. */
+/**
+ * A simulated clock and simulated timers. The test advances the clock, and the timers that are due
+ * then fire.
+ */
 class VirtualTime {
   nowMs = 0
   #due: { atMs: number; everyMs: number; run: () => void }[] = []
@@ -118,7 +121,7 @@ function follow(): ReloadFixture {
   return whole
 }
 
-/** Advances the clock, and waits for the checks of the file that are then due. */
+/** Advances the clock, and then waits until the file has been checked. */
 const settled = ({ reloader, time }: ReloadFixture, ms: number): Promise<void> => {
   time.pass(ms)
   return reloader.check()

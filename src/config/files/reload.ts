@@ -20,8 +20,8 @@ import { rereadBytes } from './read-file.ts'
 const USE_MS_MAX = 60_000
 
 /**
- * Values of the metrics `automatic_reloads_total` and `automatic_reload_last_timestamp_seconds` for
- * one status.
+ * The number of reloads with each status, and the time of the last one. The metrics
+ * `automatic_reloads_total` and `automatic_reload_last_timestamp_seconds` have these values.
  */
 export type Reloads = {
   readonly success: ReloadCount

@@ -14,8 +14,8 @@ export type LimitedResource = {
   readonly group: string
   readonly plural: string
   /**
-   * Substrings such as `.storageclass.storage.k8s.io/requests.storage`. A quota resource is limited
-   * if its name contains one of these substrings.
+   * Substrings such as `.storageclass.storage.k8s.io/requests.storage`. Resources whose names in
+   * quotas contain one of them can be used only if a quota covers them.
    */
   readonly matchContains: readonly string[]
   readonly matchScopes: readonly LimitedScope[]

@@ -1,9 +1,9 @@
 /**
- * The kinds of configuration files, keyed by apiVersion, as in kube-apiserver's schemes. A new type
- * of file needs a table in types/ and a row in this file.
+ * The kinds of configuration files by apiVersion, as in kube-apiserver's schemes. To add a type of
+ * file, add a table in types/ and a row in this file.
  *
- * Kinds without a package are not implemented. They are listed because their error differs from the
- * error for an unknown kind.
+ * A row without a package name stands for kinds that Keelson does not support. kube-apiserver knows
+ * these kinds, so its error message differs from that for an unknown kind.
  */
 import type { RegisteredKind, Scheme } from '../../objects/schema/object-schema.ts'
 import { splitPackages, TypeCatalogue } from '../../objects/schema/read-types.ts'
@@ -31,9 +31,12 @@ const catalogue = new TypeCatalogue({
 
 type Row = {
   readonly apiVersion: string
-  /** The package that contains the types (types/). Empty if the kinds are not implemented. */
+  /**
+   * The Go package that contains the types (see types/). Empty if Keelson does not support the
+   * kinds.
+   */
   readonly packageName: string
-  /** The package name of the internal version, as used in messages. */
+  /** The Go package of the internal version of the types. Error messages contain its name. */
   readonly hub: string
   /** The name of the kind in the internal version, if it differs from the name in `kinds`. */
   readonly hubKind?: string
