@@ -15,8 +15,8 @@ const answer = (status: number, body: object): ApiResponse => ({
 const done = answer(200, {})
 
 /**
- * Publishes the settings, and returns what was written. The arguments are the responses to the GETs
- * and to the writes, in order.
+ * Publishes the settings, and returns what was written. `gets` and `writes` are the responses that
+ * the server sends to these requests, in order.
  */
 async function written(
   gets: readonly ApiResponse[],

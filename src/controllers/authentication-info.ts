@@ -35,8 +35,8 @@ const path = `${collection}/${name}`
 /** Interval between checks of the ConfigMap. */
 export const INFO_CHECK_MS = 10_000
 /**
- * Maximum number of attempts after conflicts, because every other replica may write at the same
- * time.
+ * Maximum number of attempts if the write fails with a conflict. Conflicts can occur because all
+ * replicas write the same ConfigMap.
  */
 const TRIES = 5
 const FAILURE = 300

@@ -77,7 +77,7 @@ const election = ['get', 'create', 'update']
 type Row = {
   readonly name: string
   readonly precedence: number
-  /** The last release that has the flow schema. Without it, all later releases have it. */
+  /** The last release that has the FlowSchema. Undefined if the latest release still has it. */
   readonly last?: number
   readonly level: string
   readonly by?: 'ByUser' | 'ByNamespace'

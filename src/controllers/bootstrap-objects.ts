@@ -72,7 +72,7 @@ export const otherObjects = (cluster: Cluster): readonly RequiredObject[] =>
     ...apiServices(cluster.registry),
   ])
 
-/** Leaves out objects of resources that are not served (--runtime-config). */
+/** Returns the objects whose resources are served. --runtime-config can disable resources. */
 const served = ({ registry }: Cluster, objects: readonly RequiredObject[]): RequiredObject[] => {
   const all = new Set(
     registry.all().map((resource) => `${resource.plural} ${apiVersionOf(resource)}`),

@@ -25,9 +25,8 @@ export type BootstrapRolesOptions = {
   readonly handle: Handler
   readonly gates: Gates
   /**
-   * Creates objects directly in the store, and returns those that already existed. Called only if
-   * the objects probably do not exist. If undefined, all objects are created by requests to the
-   * handler.
+   * Creates objects directly in the store, and returns those that already exist there. Used only
+   * for a cluster that is probably new. If undefined, all objects are created by requests.
    */
   readonly createAll:
     | ((wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>)
@@ -54,8 +53,8 @@ export async function ensureRoles(
       if (signal.aborted) return
       const fault = await ensureOne(caller, wanted)
       if (fault !== undefined) faults.push(fault)
-      // Yield between requests, because requests that are served from memory do not yield.
-      // Otherwise clients that connect at startup would have to wait until all objects are written.
+      // Requests that are served from memory do not let other work run, so do this here. Otherwise
+      // clients that connect at startup would have to wait until all objects are written.
       if (slices.isOver) await slices.turn()
     }
   }
@@ -160,7 +159,8 @@ function placeOf({ resource, object }: PolicyObject): ObjectPath {
 }
 
 /**
- * The object in memory is usually current. If it is not current, the write fails with a conflict.
+ * Read the object from the cache. If the cached object is outdated, the write fails with a
+ * conflict.
  */
 const fromMemory = { resourceVersion: '0' } as const
 

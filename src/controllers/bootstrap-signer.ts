@@ -54,10 +54,11 @@ export function signClusterInfo(
       namespace: configMapNamespace,
       concerns: ({ key }) => key.endsWith(`/${configMapNamespace}/${configMapName}`),
       work: async (object, write) => {
-        // Wait until all tokens are listed, so that the signatures of other tokens are not removed.
+        // Wait until all tokens have been read. Otherwise signatures of tokens that are not read
+        // yet would be removed.
         await listed
-        // The wait also ends when the controller stops. The list of tokens may then be incomplete,
-        // so do not change the signatures.
+        // Stopping the controller also ends this wait. Not all tokens may have been read by then,
+        // so leave the signatures unchanged.
         if (isStopping) return undefined
         const valid = [...tokens.values()].filter(({ endMs }) => endMs > wallMs())
         const signed = withSignatures(object, valid)
@@ -72,13 +73,13 @@ export function signClusterInfo(
     options,
   )
   stack.use(configMaps)
-  // Registered after the controller, so that the informer is disposed of first. This completes
-  // `listed`, for which the work of the controller may be waiting.
+  // Resources are disposed of in reverse order, so the informer stops before the controller. This
+  // resolves `listed`, for which the controller may be waiting.
   stack.use(informer)
   stack.defer(() => {
     isStopping = true
   })
-  // The promise returned by `start` never rejects, so it need not be awaited here.
+  // This promise never rejects, so it can be awaited later.
   const listed = informer.start()
   return stack
 }
@@ -96,8 +97,8 @@ export function tokenOf(name: string, { type, data }: Fields): Token | undefined
 }
 
 /**
- * Returns the ConfigMap with the signatures of these tokens and no others. Returns undefined if the
- * ConfigMap already has them.
+ * Returns the ConfigMap with exactly the signatures of these tokens. Returns undefined if its
+ * signatures are already right.
  */
 export function withSignatures(
   configMap: KubeObject,

@@ -45,7 +45,7 @@ export class Bootstrap implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all objects exist or the server stops. Do not read it before `start` has
+   * Resolves when all objects exist, or when the server stops. Valid only after `start` has
    * resolved.
    */
   get ended(): Promise<void> {
@@ -70,7 +70,7 @@ export class Bootstrap implements AsyncDisposable {
   async #repeat(ensure: () => Promise<boolean>): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted && !(await ensure())) {
-      // `sleep` rejects only when the server stops, which the loop condition checks.
+      // A rejection means that the server stops, which ends the loop.
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
     }
   }

@@ -19,8 +19,7 @@ export type ChangesInformerOptions = {
   readonly access: CacheAccess
   readonly onChange: (change: ObjectEvent) => void
   /**
-   * Called when a watch begins. Before that, any object may have changed without a call of
-   * `onChange`.
+   * Called when a watch begins. Changes before this moment may not have been passed to `onChange`.
    */
   readonly onStart: () => void
   readonly log: Log
@@ -40,8 +39,8 @@ export class ChangesInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all changes that were acknowledged before the call are reported. Rejects if there
-   * is currently no watch.
+   * Resolves when `onChange` has been called for all changes that any server had acknowledged when
+   * this function was called. Rejects if there is currently no watch.
    */
   async latest(): Promise<void> {
     const { keys, reader } = this.#options.access
@@ -49,8 +48,8 @@ export class ChangesInformer implements AsyncDisposable {
     await reader.list({ from, to: from }, 'latest')
     const source = this.#source
     if (source !== undefined) takeAll(source, this.#passOn)
-    // `takeAll` closes a watch that was too slow to receive all events. All objects are then
-    // checked when the next watch begins.
+    // If the watch was too slow to receive all events, `takeAll` has closed it. When the next watch
+    // begins, all objects are checked.
     if (source?.state !== 'live') throw new Error(`${this.#options.name} are not watched yet`)
   }
 
@@ -71,7 +70,7 @@ export class ChangesInformer implements AsyncDisposable {
         if (!signal.aborted)
           log('warn', `failed to watch ${name}; retrying`, { error: String(error) })
       }
-      // `sleep` rejects only when the server stops.
+      // A rejection means that the server stops, which ends the loop.
       await sleep(systemTime, RETRY_MS, signal).catch(() => undefined)
     }
   }

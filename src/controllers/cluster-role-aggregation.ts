@@ -36,8 +36,9 @@ export function followAggregatedRoles({
 }
 
 /**
- * Aggregates all roles now and whenever a role changes. Resolves when the watch has ended, and
- * rejects if a list or a write failed. Events that arrive during a pass cause another pass.
+ * Aggregates all roles now, and again whenever a role changes. Resolves when the watch ends, and
+ * rejects if a list or a write fails. If a role changes while the roles are aggregated, they are
+ * aggregated once more.
  */
 async function followOnce(handle: Handler, signal: AbortSignal): Promise<void> {
   await followWatch(handle, { path, signal }, () => aggregateAll(handle, signal))
@@ -60,15 +61,17 @@ async function aggregateAll(handle: Handler, signal: AbortSignal): Promise<void>
     }
     const sent = { method: 'PATCH', path: `${path}/${name}`, body, manager, isApply: true, signal }
     const { status } = await request(handle, sent)
-    // Roles that are aggregated later must use the new rules. Otherwise two roles that select each
-    // other would exchange their old rules forever.
+    // Let the roles that follow select the new rules. Otherwise two roles that select each other
+    // would exchange their old rules forever.
     if (status === OK) roles[at] = { ...role, rules }
     else faults.push(`${path}/${name} returned status ${status}`)
   }
   if (faults.length > 0) throw new Error(faults.join('; '))
 }
 
-/** Lists the roles in pages, so that they are parsed in several ticks of the event loop. */
+/**
+ * Lists the roles in pages. Each page is parsed separately, so that other work can run in between.
+ */
 async function listRoles(handle: Handler, slices: Slices, signal: AbortSignal): Promise<Fields[]> {
   const roles: Fields[] = []
   for (let next = ''; ; ) {

@@ -32,7 +32,10 @@ const withVersion = (object: KubeObject, version: number): KubeObject => ({
   metadata: { ...object.metadata, resourceVersion: String(version) },
 })
 
-/** Runs the cleanup once. In the result, `written` is the definition as the cleanup left it. */
+/**
+ * Runs the cleanup once. In the result, `written` is the CustomResourceDefinition after the
+ * cleanup.
+ */
 async function run(
   options: Partial<CrdCleanupOptions> | ((write: Write) => Partial<CrdCleanupOptions>),
   given = doomed,
@@ -157,7 +160,7 @@ test('objects are deleted only while the database still contains the same defini
   ] as const) {
     const answers: boolean[] = []
     await run({
-      // A real store also calls `decide` twice if the cached state differs from the state in the
+      // Like a real store, call `decide` first with the cached state and then with the state in the
       // database.
       changeStatus: async (_, decide) => {
         decide(doomed)

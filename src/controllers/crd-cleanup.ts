@@ -23,8 +23,8 @@ export type CrdCleanupOptions = {
   /** Writes the last status and removes the finalizer. Rejects if this fails. */
   readonly release: (name: string, decide: Decide) => Promise<void>
   /**
-   * Deletes all objects while `isDoomed` resolves to true. Resolves to the number of objects that
-   * remain because they have finalizers.
+   * Deletes the objects of the resource as long as `isDoomed` resolves to true. Resolves to the
+   * number of objects that remain because they have finalizers.
    */
   readonly deleteObjects: (
     resource: CustomResource,
@@ -46,9 +46,9 @@ export type TerminatingCrd = {
 }
 
 /**
- * Cleans up once. Resolves to undefined when the cleanup is complete, or to the delay in
- * milliseconds before the next call. If the deletion fails, writes the error to the status and
- * throws it.
+ * Makes one attempt to clean up. Resolves to undefined when the cleanup is complete. Otherwise
+ * resolves to the number of milliseconds until the next attempt. If the deletion fails, writes the
+ * error to the status and throws it.
  */
 export async function cleanUp(
   doomed: TerminatingCrd,
@@ -64,15 +64,16 @@ export async function cleanUp(
   let closedAt: string | undefined
   if (stored !== undefined && end === completed) {
     if (await deleteAll(stored, doomed, options)) return RETRY_MS
-    // Until now, an apply could create further objects. After this write, no create succeeds,
-    // because creates compare the revision of the definition. So the second list is complete.
+    // Until this write, an apply could create further objects. A create fails if the revision of
+    // the definition has changed since, so no object can be missing from the second list.
     closedAt = await report(doomed, options, closed)
     if (await deleteAll(stored, doomed, options)) return RETRY_MS
   }
   let isChanged = false
   await options.release(name, (current) => {
     if (!isOurs(doomed, current)) return undefined
-    // Another replica might have failed and allowed creates again after the second list.
+    // If the definition has changed since it was closed for creates, do not release it. Another
+    // replica might have failed, and allowed creates again.
     isChanged = closedAt !== undefined && current.metadata.resourceVersion !== closedAt
     if (isChanged) return undefined
     const reported = withStatus(current, {}, { conditions: [end], now: options.now() })
@@ -88,8 +89,8 @@ const isOurs = ({ object }: TerminatingCrd, current: KubeObject): boolean =>
   current.metadata.uid === object.metadata.uid && needsCleanUp(current)
 
 /**
- * Writes a condition, unless the status already reports it or a later state. Resolves to the
- * resourceVersion of the definition.
+ * Writes a condition, unless the status already has it or a condition that follows it. Resolves to
+ * the resourceVersion of the definition.
  */
 function report(
   doomed: TerminatingCrd,
@@ -115,8 +116,8 @@ async function deleteAll(
 ): Promise<boolean> {
   const isDoomed = async (): Promise<boolean> => {
     let isStill = false
-    // This function always returns undefined. If it does so for a cached state, the store calls it
-    // again with the state in the database, so the last call sees the latest state.
+    // The function returns undefined for every state. The store therefore calls it last with the
+    // state in the database, even if it has called it with a cached state before.
     const version = await options.changeStatus(doomed.name, (current) => {
       isStill = isOurs(doomed, current)
       return undefined

@@ -7,7 +7,10 @@ import type { Names } from '../registry/custom/crd.ts'
 
 export type NameConflict = { readonly reason: string; readonly message: string }
 
-/** The accepted and the requested names of a definition, at a revision. */
+/**
+ * The names that a definition has (`accepted`) and requests (`wanted`), at a revision of the
+ * definition.
+ */
 export type Claim = {
   readonly group: string
   readonly accepted: Names
@@ -16,14 +19,14 @@ export type Claim = {
 }
 
 /**
- * A requested name that is not accepted yet. It can be accepted if all names in `together` are
- * free.
+ * A name that a definition requests and does not have yet. The definition gets the name only if all
+ * names in `together` are free.
  */
 type PendingName = { readonly revision: number; readonly together: readonly string[] }
 
 /**
- * The names in use, by group. Plurals, singulars and short names share one namespace; kinds and
- * list kinds share another namespace.
+ * The names in use, by API group. Within a group, a plural, singular or short name must differ from
+ * all others, and a kind or list kind must differ from all others.
  *
  * A requested name that is not accepted yet blocks requests for the same name at later revisions.
  * Replicas decide on definitions concurrently, and revisions have the same order on all of them.
@@ -63,8 +66,8 @@ export class NamesInUse {
   }
 
   /**
-   * Whether another definition has the name, or requested it at an earlier revision and can get it.
-   * `revision` is the revision at which `owner` requested the name.
+   * Whether a name is not free for `owner`, which requested it at `revision`: another definition
+   * has the name, or has requested it at an earlier revision and can get it.
    */
   isTaken(owner: string, key: string, revision: number): boolean {
     if (this.#hasOther(owner, key)) return true
@@ -105,8 +108,8 @@ const keysOf = (
 ]
 
 /**
- * Returns the requested names that are not accepted yet. Either all short names are accepted, or
- * none of them.
+ * Returns the requested names that are not accepted yet. Short names are accepted all together or
+ * not at all.
  */
 function wishesOf({
   group,

@@ -16,7 +16,7 @@ const crd = (more: Fields, schema: Fields = { type: 'object' }): KubeObject => (
   },
 })
 
-/** Applies status updates, as the controller does, until the status no longer changes. */
+/** Updates the status like the controller, again and again until it no longer changes. */
 function settled(object: KubeObject): KubeObject {
   const next = nextStatus(object, new NamesInUse(), '2026-01-01T00:00:00Z')
   return next === undefined ? object : settled(next)

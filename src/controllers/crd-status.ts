@@ -24,8 +24,8 @@ export type Condition = {
 }
 
 /**
- * Returns the object with its next status, or undefined if the status does not change.
- * NamesAccepted is written first, and Established in the following write.
+ * Returns the object with its next status, or undefined if the status is already right. One write
+ * sets the condition NamesAccepted, and the next write sets Established.
  */
 export function nextStatus(
   object: KubeObject,
@@ -75,7 +75,7 @@ export function claimOf(object: KubeObject): Claim {
 
 /**
  * Sets or removes the NonStructuralSchema condition. Returns undefined if the condition is already
- * correct. Called last, because it traverses all schemas.
+ * right. This is the slowest check, because it visits all schemas, so it is the last one.
  */
 function withStructural(object: KubeObject, now: string): KubeObject | undefined {
   const type = 'NonStructuralSchema'
@@ -99,8 +99,8 @@ function withStructural(object: KubeObject, now: string): KubeObject | undefined
 }
 
 /**
- * Returns the Established condition. It becomes true one write after NamesAccepted, when the
- * objects can already be served.
+ * Returns the Established condition. It becomes true in the write after the one that sets
+ * NamesAccepted. By then, the objects can already be served.
  */
 function establishedOf(
   object: KubeObject,

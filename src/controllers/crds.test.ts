@@ -83,8 +83,8 @@ function itemOf(object: KubeObject): Item {
 }
 
 /**
- * Creates a watch that delivers these batches of events, and then the events that are passed to
- * `tell`.
+ * Creates a watch that delivers the given batches of events. After that, it delivers each event
+ * that is passed to `tell`.
  */
 function sourceOf(
   ...reported: WatchEvent[][]
@@ -240,8 +240,8 @@ test('a definition that still exists after its cleanup is cleaned up again', {
   const source = sourceOf([added({ ...gone, metadata }), listEnd])
   let released = 0
   const again = Promise.withResolvers<void>()
-  // After a restore from a backup, an acknowledged write can be missing without the server noticing
-  // that the database was replaced.
+  // After a restore from a backup, a write that was acknowledged can be missing, and the server may
+  // not notice that the database was replaced.
   const release = async (): Promise<void> => {
     if (++released === 2) again.resolve()
   }

@@ -41,14 +41,14 @@ export type CrdControllerOptions = CrdCleanupOptions & {
   readonly registry: Registry
   readonly reader: ObjectReader
   /**
-   * Returns a number that changes when the database was replaced by a different one, or by an older
-   * state of itself.
+   * Returns a number that identifies the state of the database. It changes when the database was
+   * replaced by another one, or restored from a backup.
    */
   readonly life: () => number
   readonly range: WatchOptions['range']
   /**
-   * Drops everything that is cached for the resource. If the resource was removed permanently, also
-   * drops its metrics.
+   * Removes the resource from all caches. If the definition was deleted (`isGone`), also removes
+   * the metrics of the resource.
    */
   readonly forget: (resource: Resource, isGone: boolean) => void
   /** Creates or deletes the APIService of a group version. Rejects if this fails. */
@@ -81,16 +81,16 @@ type CrdEntry = {
    */
   readonly mark: string
   /**
-   * Identifies the parts of the definition that determine how objects are decoded. Cached objects
-   * stay valid while it does not change.
+   * Identifies the parts of the definition that affect how objects are decoded. As long as this
+   * string is the same, cached objects stay valid.
    */
   readonly formMark: string
   /**
-   * The value that the `life` option returned when the definition was read. It identifies the state
-   * of the database.
+   * The result of the `life` option when the definition was read. If `life` now returns a different
+   * number, the database was replaced.
    */
   readonly life: number
-  /** Whether the objects of the definition are being deleted. */
+  /** Whether the definition is being deleted, together with its objects. */
   isDoomed: boolean
 }
 
@@ -104,7 +104,9 @@ export class CrdController implements AsyncDisposable {
   readonly #unjudged = new Set<string>()
   /** Definitions that cannot be decoded, so that their versions are unknown. */
   readonly #unreadable = new Set<string>()
-  /** Definitions in `#unreadable` whose values could not be decrypted since the watch began. */
+  /**
+   * The definitions in `#unreadable` that could not be decrypted, according to the current watch.
+   */
   readonly #undecryptable = new Set<string>()
   readonly #stopping = new AbortController()
   readonly #statuses: WorkQueue
@@ -162,7 +164,7 @@ export class CrdController implements AsyncDisposable {
     await reader.list({ from: range.from, to: range.from }, 'latest')
     if (!this.#isListed) throw new Error('CustomResourceDefinitions are still being listed')
     this.#takeNow?.()
-    // `#takeNow` also closes the watch if it was too slow to receive all events.
+    // If the watch was too slow to receive all events, `#takeNow` has closed it.
     if (this.#watcher?.state !== 'live')
       throw new Error('CustomResourceDefinitions have to be listed again')
   }
@@ -214,8 +216,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Opens the watch. Rejects if the server stops while the watch is being opened. Opening takes a
-   * long time while the database is unavailable.
+   * Opens the watch. While the database is unavailable, this waits. Rejects if the server stops in
+   * the meantime.
    */
   async #watch(): Promise<EventSource> {
     const { reader, range } = this.#options
@@ -287,8 +289,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Records that a definition cannot be decrypted. A definition that is already served stays
-   * served; a new one is not served. Other definitions are not affected.
+   * Records that a definition cannot be decrypted, or is gone. A definition that was served before
+   * is still served if it cannot be decrypted. A new one is not served.
    */
   #recordUnreadable(name: string, state: 'unreadable' | 'gone'): void {
     if (state === 'gone') {
@@ -332,9 +334,9 @@ export class CrdController implements AsyncDisposable {
     const known = this.#known.get(name)
     const isDoomed = needsCleanUp(object)
     if (known !== undefined) {
-      // The queue retries a cleanup until it is complete, so it is queued only once. If the
-      // database was then replaced by an older backup, the definition is listed again, and the
-      // cleanup must also run again.
+      // The queue retries a cleanup until it is complete, so add the definition only once. After a
+      // restore of the database, however, the definitions are listed again, and the cleanup must
+      // run again.
       if (isDoomed && !(known.isDoomed && this.#isListed)) this.#cleanups.add(name)
       known.isDoomed = isDoomed
     }
@@ -352,8 +354,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Queues a status write, but only after the initial list is complete. Before that, a name that
-   * seems to be free may belong to a definition that is not listed yet.
+   * Queues a write of the status. If the initial list is not complete yet, the write waits for it,
+   * because a definition that is still missing may have one of the names.
    */
   #write(name: string): void {
     if (this.#isListed) this.#statuses.add(name)
@@ -364,16 +366,16 @@ export class CrdController implements AsyncDisposable {
     const { changeStatus, now } = this.#options
     await changeStatus(name, (object) => {
       const seen = this.#known.get(name)?.source.item.revision ?? 0
-      // Do not decide yet: the status is computed again when the watch has delivered this revision.
-      // All names that were requested earlier are then known.
+      // The watch has not delivered this revision yet, so an earlier request for a name may be
+      // unknown. The status is computed again when the watch delivers the revision.
       if (Number(object.metadata.resourceVersion) > seen) return undefined
       if (!this.#isListed) {
         this.#unjudged.add(name)
         return undefined
       }
       const next = nextStatus(object, this.#inUse, now())
-      // Another definition has received the names since this write was queued. Wait until the names
-      // are free again.
+      // Since this write was queued, another definition has received the names. Record that this
+      // definition waits for them.
       if (next === undefined && !isTrue(object, 'NamesAccepted')) this.#refused.add(name)
       return next
     })
@@ -388,7 +390,8 @@ export class CrdController implements AsyncDisposable {
     const isServed = isTrue(object, 'NamesAccepted') || isTrue(object, 'Established')
     const form = `${formOf(crd)} ${isServed}`
     const mark = `${form} ${crd.isTerminating}`
-    // In a restored database, the same uid and generation can have a different schema.
+    // Also compare the state of the database, because the same uid and generation can have a
+    // different schema after a restore.
     const life = this.#options.life()
     const isSameDatabase = before?.life === life
     if (before?.mark === mark && isSameDatabase) {
@@ -441,8 +444,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Queues the versions that the definition started or stopped serving. `#announce` checks whether
-   * another definition serves them.
+   * Queues the versions that the definition started or stopped serving. Another definition may also
+   * serve a version. `#announce` takes this into account.
    */
   #announceChanges(
     group: string,

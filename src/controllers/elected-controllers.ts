@@ -47,8 +47,8 @@ export type ElectedControllersOptions = {
      */
     readonly identity: string | undefined
     /**
-     * Whether this process is the only one that can use the database. A Lease of an earlier run is
-     * then free.
+     * Whether no other process can use the database. If the Lease still has a holder from an
+     * earlier run, it can then be acquired at once.
      */
     readonly holdsStore: boolean
   }
@@ -72,8 +72,8 @@ export type ElectedControllersOptions = {
 }
 
 /**
- * Returns functions that start the controllers with these names (--controllers). Call the functions
- * only when the system namespaces exist.
+ * Returns a function for each of the named controllers (--controllers), which starts it. The system
+ * namespaces must exist before the functions are called.
  */
 export function controllerStarts(
   names: readonly ControllerName[],

@@ -8,7 +8,7 @@ import type { ApiResponse } from '../api/request.ts'
 import type { Time, Timer } from '../lib/time/timers.ts'
 import { Election, ownLease } from './election.ts'
 
-/** Timers and a clock that advance only when the test advances them. */
+/** A simulated clock and simulated timers. Only the test advances the clock. */
 class VirtualTime {
   nowMs = 0
   readonly #due = new Set<{ readonly atMs: number; readonly run: () => void }>()
@@ -26,7 +26,10 @@ class VirtualTime {
     return { close: () => this.#due.delete(entry) }
   }
 
-  /** Advances the clock. The work that a timer starts is finished before the next timer fires. */
+  /**
+   * Advances the clock. After a timer has fired, waits until its work is finished before the next
+   * timer fires.
+   */
   async pass(ms: number): Promise<void> {
     const endMs = this.nowMs + ms
     for (;;) {
@@ -98,9 +101,11 @@ class Replica implements AsyncDisposable {
   failsToStart = false
   starts = 0
   writes = 0
-  /** Reports that a controller failed to start after the others had started. */
+  /**
+   * Reports to the election that a controller has failed, after all controllers had been started.
+   */
   failLater: (error: unknown) => void = () => assert.fail()
-  /** Functions that complete the requests that hang. */
+  /** The requests that are currently delayed. Each function completes one of them. */
   readonly late: (() => void)[] = []
   readonly election: Election
 
@@ -160,8 +165,8 @@ class Replica implements AsyncDisposable {
 }
 
 /**
- * How long a holder may lead after its last renewal. Other replicas start after 8 seconds, and the
- * controllers of the holder need time to stop.
+ * How long a replica may run controllers after it has last renewed its Lease. Another replica
+ * starts its controllers after 8 seconds, and the first replica needs time to stop its own.
  */
 const LEADS_MS_MAX = 5_500
 const STEP_MS = 100
@@ -187,7 +192,7 @@ for (const fault of faults)
           `${fault} at ${atMs}`,
         )
       }
-      // The requests of the former holder are answered only now, which must have no effect.
+      // The delayed requests of the former holder are completed only now. They must have no effect.
       first.fault = 'none'
       for (const go of first.late) go()
       await clock.pass(5_000)
@@ -304,8 +309,8 @@ for (const when of ['at once', 'later'] as const)
     assert.ok((counts[0] ?? 0) >= 4 && (counts[0] ?? 0) <= 8, counts.join())
     assert.ok(Math.max(...counts.slice(2)) <= 2, counts.join())
     assert.ok(only.starts >= 8, counts.join())
-    // After a successful start, the first delay is the minimum again. First wait until the previous
-    // failure is handled.
+    // After a successful start, a failure is followed by the shortest delay again. Before that,
+    // wait until the previous failure is handled.
     only.failsToStart = false
     await clock.pass(2_000)
     while (!only.isLeading) await clock.pass(1_000)

@@ -27,8 +27,8 @@ const VALID_SECONDS = 8
  */
 const GIVE_UP_MS = 5_500
 /**
- * Delays before a server whose controllers failed to start tries to lead again. The delay doubles
- * from the first to the maximum. Other servers can acquire the Lease in the meantime.
+ * First and maximum delay until a server whose controllers failed to start tries to lead again. The
+ * delay doubles with each failure. Other servers can acquire the Lease in the meantime.
  */
 const START_AGAIN_MS_FIRST = 1_000
 const START_AGAIN_MS_MAX = 60_000
@@ -51,8 +51,8 @@ export type ElectionOptions = {
   /** Identity of this process. */
   readonly identity: string
   /**
-   * Whether no other process can use the database, which the lock of a data folder guarantees. If
-   * the Lease has another holder, that process has then exited, possibly because it was killed.
+   * Whether no other process can use the database, which the lock of a data folder ensures. If the
+   * Lease has another holder, that process has then exited without releasing it.
    */
   readonly holdsStore?: boolean
   /**
@@ -72,10 +72,7 @@ export class Election implements AsyncDisposable {
   readonly #stopping = new AbortController()
   readonly #manager = new ObservedLease()
   readonly #own = new ObservedLease()
-  /**
-   * The Lease as this server wrote it most recently. Undefined if this server does not hold the
-   * Lease.
-   */
+  /** The Lease as this server last wrote it. Undefined if this server does not hold the Lease. */
   #held: KubeObject | undefined
   #renewedMs = 0
   #leading: AsyncDisposable | undefined
@@ -110,8 +107,8 @@ export class Election implements AsyncDisposable {
       try {
         await this.#checkLease()
       } catch (error) {
-        // A holder must renew the Lease in time, so only servers that do not hold it add jitter to
-        // their delay.
+        // Servers that do not hold the Lease add jitter to their delay. The holder does not,
+        // because it must renew the Lease in time.
         if (this.#held === undefined) pauseMs = this.#jittered(LOOK_MS)
         if (!signal.aborted)
           log('warn', 'the leader election of the controllers failed; retrying', {
@@ -138,8 +135,8 @@ export class Election implements AsyncDisposable {
   }
 
   /**
-   * How long a holder can still lead without renewing its Lease. If this server does not hold the
-   * Lease, this is the time limit for acquiring it.
+   * How long this server can still lead without renewing its Lease. If it does not hold the Lease,
+   * how long an attempt to acquire the Lease may take.
    */
   get #leftMs(): number {
     return this.#held === undefined
@@ -148,8 +145,8 @@ export class Election implements AsyncDisposable {
   }
 
   /**
-   * Runs work with the remaining time as its time limit. Rejects at the limit or when the server
-   * stops, even if the work continues. Do not use this method to stop the controllers: they must
+   * Runs work that must end within `#leftMs`. Rejects after this time, or when the server stops,
+   * even if the work continues. Do not use this method to stop the controllers, because they must
    * have stopped completely before they can be started again.
    */
   async #withTimeout<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -181,10 +178,7 @@ export class Election implements AsyncDisposable {
     return holdsStore || !this.#own.isHeld(now) || this.#own.holder === identity
   }
 
-  /**
-   * Releases the Lease after a failed start. A holder that does not run the controllers would
-   * prevent other servers from running them.
-   */
+  /** Releases the Lease after a failed start, so that other servers can run the controllers. */
   async #giveUp(error: unknown): Promise<void> {
     const againMs = this.#jittered(
       Math.min(START_AGAIN_MS_FIRST * 2 ** this.#failedStarts++, START_AGAIN_MS_MAX),
@@ -245,8 +239,7 @@ export class Election implements AsyncDisposable {
   async #renew(held: KubeObject): Promise<void> {
     const spec = { ...fieldsOf(held['spec']), renewTime: microTime(this.#time.wallMs()) }
     if ((await this.#write({ ...held, spec })) === undefined) return this.#stopLeading()
-    // A start counts as successful if no controller has failed before the first renewal of the
-    // Lease.
+    // The Lease was renewed without a failure of a controller, so the start counts as successful.
     this.#failedStarts = 0
   }
 
@@ -266,8 +259,8 @@ export class Election implements AsyncDisposable {
       metadata: { ...fieldsOf(metadata), managedFields: undefined },
       spec,
     }
-    // Other servers measure the validity of the Lease from the write, which happens after
-    // `startMs`.
+    // Use the time before the write: for other servers, the Lease is valid from the write, which
+    // happened later.
     this.#renewedMs = startMs
     return this.#held
   }

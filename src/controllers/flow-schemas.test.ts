@@ -102,8 +102,8 @@ test('if servers disagree about a FlowSchema, each of them writes it at most six
   const handle: Handler = async ({ method, path, query }) => {
     if (method === 'PATCH') {
       writes++
-      // Another server immediately reverts each write, so the list never contains what this server
-      // wrote.
+      // Another server is assumed to revert each write at once. The list therefore never contains
+      // what this server has written.
       for (const report of ready.splice(0)) report()
       return answer(200, {})
     }

@@ -48,7 +48,7 @@ export function followFlowSchemas(given: FlowSchemasOptions): AsyncDisposable {
 }
 
 /**
- * Resolves when one of the watches has ended. Rejects if a list or a write of a condition failed.
+ * Watches both kinds. Resolves when one of the watches ends. Rejects if a list or a write fails.
  */
 async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promise<void> {
   const ending = new AbortController()
@@ -59,7 +59,7 @@ async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promi
   let pass: Promise<void> = Promise.resolve()
   let isDue = false
   const look = (): void => {
-    // A pass that is queued but has not started yet will also process this change.
+    // A check that is queued will also see this change, so no further check is needed.
     if (isDue) return
     isDue = true
     pass = pass
@@ -87,8 +87,8 @@ async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promi
 }
 
 /**
- * Checks all FlowSchemas. Returns the delay after which the rate limit allows the remaining writes,
- * or 0 if all conditions are written.
+ * Checks all FlowSchemas. If the rate limit does not allow all writes, returns the delay until the
+ * next write is allowed. Otherwise returns 0.
  */
 async function reportAll(parts: FlowSchemasContext, signal: AbortSignal): Promise<number> {
   const { handle } = parts
@@ -135,7 +135,7 @@ async function reportSchema(
     isApply: true,
     signal,
   })
-  // NotFound means that the FlowSchema was deleted in the meantime.
+  // NotFound is not an error, because the FlowSchema may have been deleted in the meantime.
   if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} returned status ${status}`)
   return 0
 }
@@ -185,7 +185,7 @@ async function listed(
     query: { resourceVersion: '0' },
     signal,
   })
-  // A failed list must not be treated as an empty list.
+  // If the list fails, stop here. An empty list would mean that no objects exist.
   if (response.status !== OK) throw new Error(`${path} returned status ${response.status}`)
   return itemsOf(fieldsOf(await objectInSlices(response))['items'])
 }

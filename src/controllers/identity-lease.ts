@@ -19,7 +19,7 @@ const folder = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
 export type Identity = {
   readonly hostname: string
-  /** Identifies this process. */
+  /** A unique ID of this process. */
   readonly uid: string
 }
 
@@ -54,7 +54,8 @@ export async function renewIdentity(
     spec,
   }
   const created = await request(handle, { method: 'POST', path: folder, body, signal })
-  // Another server with the same name was faster; the next renewal patches its Lease.
+  // A conflict means that another server with the same name has created the Lease first. The next
+  // renewal updates that Lease.
   if (created.status !== CONFLICT) refuseFailure(created.status)
 }
 

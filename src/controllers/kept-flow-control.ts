@@ -79,15 +79,15 @@ function revised(found: Fields, wanted: Fields): Fields | undefined {
 }
 
 /**
- * Whether the server may update the object. If the annotation is missing, the server may update it
- * as long as no user has changed the spec.
+ * Whether the server may update an object. The annotation of the object decides. Without an
+ * annotation, the server may update the object until a user has changed its spec.
  */
 const isAutoUpdated = (found: Fields): boolean =>
   parseGoBoolean(annotationOf(found)) ?? numberOf(fieldsOf(found['metadata'])['generation']) === 1
 
 /**
- * Returns the part of the spec to compare. The shares and the lendable part of an exempt priority
- * level are not compared, because operators can change them.
+ * Returns the part of the spec that is compared with the default. For an exempt priority level,
+ * leaves out the number of shares and the lendable percentage, which operators can change.
  */
 function comparedSpec(object: Fields, found: Fields): Fields {
   const spec = fieldsOf(object['spec'])

@@ -9,7 +9,8 @@ const service = {
 }
 
 /**
- * Creates a handler that returns responses with these statuses in order and records the requests.
+ * Creates a handler that records the requests. The status of each response is the next one in the
+ * list.
  */
 function scripted(statuses: readonly number[]): { handle: Handler; asked: string[] } {
   const asked: string[] = []

@@ -48,7 +48,10 @@ export const cleanLegacyTokens = (options: LegacyTokenCleanerOptions): AsyncDisp
     timers: options.timers,
   })
 
-/** Runs once. Rejects if it is unknown since when the use of tokens has been recorded. */
+/**
+ * Makes one pass over all tokens. Rejects if it is unknown since when the use of tokens has been
+ * recorded.
+ */
 export async function cleanOnce(
   options: LegacyTokenCleanerOptions,
   signal: AbortSignal,
@@ -127,8 +130,8 @@ async function trackedSinceMs(handle: Handler, signal: AbortSignal): Promise<num
 }
 
 /**
- * Whether the Secret contains a token that was created before this time and has not been used
- * since.
+ * Whether the Secret contains a token that was created before `beforeMs` and has not been used
+ * since then.
  */
 function isUnused({ type, metadata }: KubeObject, beforeMs: number): boolean {
   if (type !== tokenType || metadata.deletionTimestamp !== undefined) return false
@@ -139,8 +142,8 @@ function isUnused({ type, metadata }: KubeObject, beforeMs: number): boolean {
 }
 
 /**
- * Whether the token was generated. This is certain only if its service account refers to it,
- * because users can create other tokens.
+ * Whether Kubernetes itself generated the token. This is certain only if the service account refers
+ * to the Secret, because users can also create Secrets with tokens.
  */
 async function isGenerated(
   { metadata }: KubeObject,

@@ -12,8 +12,8 @@ import { create, pathOf, type RequiredObject } from './wanted.ts'
 /** Interval between checks. kube-apiserver watches the ConfigMap instead. */
 export const TRACKING_CHECK_MS = 10_000
 /**
- * Minimum interval between creations, as in kube-apiserver, because servers without this feature
- * may delete the ConfigMap.
+ * Minimum interval between two creations of the ConfigMap, as in kube-apiserver. Older servers
+ * without this feature may delete it each time.
  */
 const CREATE_EVERY_MS = 30 * 60_000
 

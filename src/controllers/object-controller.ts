@@ -24,12 +24,12 @@ export type ObjectControllerOptions = {
   readonly accessOf: CacheAccessOf
   readonly metrics: QueueMetrics
   readonly log: Log
-  /** Timers of the controller. The default is the system timers. */
+  /** Timers of the controller. Defaults to the system timers. */
   readonly timers?: Timers | undefined
 }
 
 export type Concern = {
-  /** Name of the work in log messages. */
+  /** A short description of the controller's work, for log messages. */
   readonly name: string
   /** Name of the queue in metrics, as in kube-controller-manager. */
   readonly queue: string
@@ -38,7 +38,10 @@ export type Concern = {
   readonly plural: string
   /** The namespace to watch. Defaults to all namespaces. */
   readonly namespace?: string
-  /** Whether an object is relevant. This should not decode the object unless necessary. */
+  /**
+   * Returns whether the controller has to process an object. Should decode the object only if this
+   * is necessary to decide.
+   */
   readonly concerns: (item: Item) => boolean
   /**
    * Processes the stored object. If the promise resolves to a number, the object is processed again
@@ -48,8 +51,8 @@ export type Concern = {
 }
 
 /**
- * Writes one object. If another client has changed the object in the meantime, it is processed
- * again.
+ * Writes to one object. If another client has changed the object since it was read, the write
+ * fails, and the object is processed again.
  */
 export type WriteObject = {
   /** Updates the object, or a subresource. */
@@ -103,7 +106,8 @@ export class ObjectController implements AsyncDisposable {
       set: (key, isConcerned) => {
         if (isConcerned !== true) {
           this.#keys.delete(key)
-          // The key may be queued for a time that is weeks away.
+          // The object might be queued for a time in the distant future, so remove it from the
+          // queue.
           this.#queue.drop(key)
         } else {
           this.#keys.add(key)

@@ -18,11 +18,11 @@ import { endOfString, endOfValue } from '../objects/codec/json-bytes.ts'
 import { QUOTE } from '../lib/bytes/ascii.ts'
 
 /**
- * Size from which an object can have too many owners to parse them within a slice of time. The
+ * Minimum size of an object that may have too many owners to parse them within a time slice. The
  * metadata of such an object is cached with its item.
  */
 const LONG_BYTES = 32 << 10
-/** Owner references up to this number are always parsed. */
+/** If there are at most this many owner references, they are parsed immediately. */
 const FEW_OWNERS_MAX = 100
 
 export type OwnerReference = {
@@ -42,8 +42,8 @@ export type ObjectHead = {
   readonly finalizers: readonly string[]
   readonly owners: readonly OwnerReference[]
   /**
-   * A digest of the owner references: two objects with the same digest have the same references.
-   * The digest is undefined if the object has few owners.
+   * A digest of the owner references. Objects with the same digest have the same references.
+   * Undefined if the object has few owners.
    */
   readonly ownersDigest?: string | undefined
 }
@@ -64,8 +64,8 @@ export function headOf(item: Item): ObjectHead {
 const longHeads = new WeakMap<Item, ObjectHead>()
 
 /**
- * The metadata of a large object. It must not retain bytes of the item, because the cache moves
- * them.
+ * The metadata of a large object. It is retained longer than the bytes of the item, which the cache
+ * may move, so it must not refer to these bytes.
  */
 class LongHead implements ObjectHead {
   readonly #item: Item
@@ -74,8 +74,8 @@ class LongHead implements ObjectHead {
   readonly finalizers: readonly string[]
   readonly ownersDigest: string | undefined = undefined
   /**
-   * A weak reference to the parsed owner references, because they occupy more memory than the
-   * object and are used only briefly.
+   * The parsed owner references. They are needed only briefly, and occupy more memory than the
+   * object, so the reference is weak.
    */
   #owners: WeakRef<readonly OwnerReference[]> | undefined
 
@@ -131,7 +131,7 @@ const wanted: ReadonlySet<string> = new Set([
   'ownerReferences',
 ])
 
-/** Parses the metadata. `tail` is the JSON of an object after its opening brace. */
+/** Parses the metadata of an object. `tail` is the JSON of the object without its opening brace. */
 function metadataIn(tail: Buffer): Fields {
   const fields: Record<string, Json> = {}
   for (const [field, from, to] of metadataMembers(tail)) {

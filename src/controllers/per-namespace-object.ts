@@ -71,8 +71,8 @@ export function keepInNamespaces(
   stack.use(namespacesInformer)
   stack.use(objectsInformer)
   stack.defer(() => stopping.abort())
-  // These promises never reject. Objects are listed first, so that existing objects need not be
-  // looked up.
+  // Start the informers one after the other: when the objects are already listed, namespaces that
+  // have the object need no lookup. These promises never reject.
   void objectsInformer.start().then(() => namespacesInformer.start())
   return stack
 }
@@ -102,8 +102,8 @@ async function ensureIn(
       ? { method: 'POST', path: collectionPath(resource, namespace) }
       : { method: 'PUT', path: objectPath(resource, namespace, name) }
   const response = await request(handle, { ...target, body, signal })
-  // These responses are not errors. Either the namespace no longer exists or is being deleted, or
-  // another client was faster, and the event of its write will arrive.
+  // These responses are not errors. The namespace may be gone or be deleted, or another client may
+  // have written the object first. The watch will report that write.
   if (outcomeOf(response) !== undefined || isTerminating(objectOf(response))) return undefined
   throw new Error(failureOf(target.path, response))
 }
@@ -134,8 +134,8 @@ function followNamespaces(
 }
 
 /**
- * Calls `add` for each namespace whose object is deleted, or changed if the change may require a
- * correction.
+ * Calls `add` for each namespace whose object is deleted, and for each namespace whose object is
+ * changed in a way that may have to be corrected.
  */
 function followObjects(
   { plural, name, mend }: PerNamespaceObject,

@@ -21,7 +21,8 @@ export const checkPolicies = (options: ObjectControllerOptions): AsyncDisposable
       workersMax: WORKERS_MAX,
       group: admissionGroup,
       plural: 'validatingadmissionpolicies',
-      // Do not decode a large policy here. It is decoded in slices of time before `work` is called.
+      // Accept every large policy without decoding it here. It is decoded in parts before `work` is
+      // called.
       concerns: (item) => item.isLarge || isUnchecked(item.peek()),
       work: async (policy, write) => {
         if (!isUnchecked(policy)) return undefined

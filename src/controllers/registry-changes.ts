@@ -3,8 +3,8 @@ import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 
 /**
- * Delay to batch changes. Hundreds of CustomResourceDefinitions can be created at once, and the
- * cost of handling a change increases with the number of resources.
+ * Changes within this time are handled together. Hundreds of CustomResourceDefinitions can be
+ * created at once, and handling a change takes longer the more resources there are.
  */
 const TOGETHER_MS = 100
 

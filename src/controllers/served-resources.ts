@@ -7,9 +7,9 @@ import type { Registry } from '../registry/registry.ts'
 import type { Resource, Verb } from '../registry/resource.ts'
 
 /**
- * Returns each resource in its preferred version. If a webhook converts a custom resource, returns
- * the storage version, provided that it is served. Objects can then be deleted without the webhook,
- * which may no longer exist.
+ * Returns each resource in its preferred version. For a custom resource with a conversion webhook,
+ * returns the storage version if it is served. Its objects can then be deleted even if the webhook
+ * does not exist any more.
  */
 export function servedResources(registry: Registry, verbs: readonly Verb[]): Resource[] {
   const chosen = new Map<string, Resource>()

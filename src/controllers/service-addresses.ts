@@ -25,7 +25,7 @@ export type ServiceAddressesOptions = {
   readonly addresses: {
     /** Whether an address is allocated, according to the cache. */
     readonly isTaken: (ip: string) => Promise<boolean>
-    /** Allocates those addresses of the Service that are free. */
+    /** Allocates the addresses of the Service, except those that are already allocated. */
     readonly takeAddresses: (service: Fields) => Promise<void>
   }
   readonly log: Log
@@ -42,8 +42,8 @@ export function followServiceAddresses(options: ServiceAddressesOptions): AsyncD
 }
 
 /**
- * Watches Services and IPAddresses, and checks the Services whose addresses may not be allocated.
- * Resolves when one of the watches has ended.
+ * Watches Services and IPAddresses. Checks each Service whose addresses may not be allocated.
+ * Resolves when one of the watches ends.
  */
 async function followOnce(options: ServiceAddressesOptions, signal: AbortSignal): Promise<void> {
   const { handle, log } = options
@@ -80,7 +80,7 @@ async function followOnce(options: ServiceAddressesOptions, signal: AbortSignal)
   }
 }
 
-/** Reads the Service again, because the cache may have been stale, and allocates its addresses. */
+/** Reads the Service again, because the cached one may be outdated, and allocates its addresses. */
 async function check(
   options: ServiceAddressesOptions,
   key: string,

@@ -6,17 +6,17 @@ type Start = () => AsyncDisposable | undefined
 
 type TurnsOptions = {
   /**
-   * Called when a start other than the first one fails. The remaining controllers are not started,
-   * and the caller must stop those that were started.
+   * Called when a controller other than the first one cannot be started. No further controllers are
+   * started. The caller must then stop the controllers that run.
    */
   readonly onFailed: (error: unknown) => void
   readonly defer?: (run: () => void) => void
 }
 
 /**
- * Starts one controller per tick of the event loop. Each start runs code for the first time in the
- * process and sends requests, so all starts together would block the event loop for tens of
- * milliseconds. Throws if the first start fails.
+ * Starts one controller per tick of the event loop. Each start takes some milliseconds, because it
+ * sends requests and runs code that V8 has not compiled yet. All starts together would block the
+ * event loop. Throws if the first start fails.
  */
 export function startInTurns(
   starts: readonly Start[],
@@ -25,7 +25,8 @@ export function startInTurns(
   const started: AsyncDisposable[] = []
   const left = starts.values()
   let isStopping = false
-  // A deferred call runs without the asynchronous context of the server, so restore it.
+  // The controllers are started later, when the asynchronous context of the server is gone. Save it
+  // now, and restore it for each start.
   const inContext = AsyncLocalStorage.snapshot()
   const startNext = (): void => {
     const next = left.next()

@@ -39,7 +39,7 @@ export type SystemTasksOptions = {
    */
   readonly serviceAddresses: ServiceAddressesOptions['addresses'] | undefined
   readonly keptObjects: readonly RequiredObject[]
-  /** Objects of flow control. Empty if their API is not served. */
+  /** The built-in FlowSchemas and PriorityLevelConfigurations. Empty if their API is not served. */
   readonly keptFlows: readonly RequiredObject[]
   /** Checks the default ServiceCIDR once. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>

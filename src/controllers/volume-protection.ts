@@ -63,7 +63,7 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
   )
   stack.use(controller)
   const onPod = (item: Item): void => {
-    // Do not decode a large pod to find its claims. Checking all claims again is faster.
+    // Do not decode a large pod to find its claims. It is faster to check all claims again.
     if (item.isLarge) return controller.allAgain()
     const { metadata, spec } = item.peek()
     for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec)))
@@ -73,7 +73,7 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
     new ChangesInformer({
       name: 'pods of claims',
       access,
-      // A new pod cannot cause a claim to become unused.
+      // Ignore new pods. They cannot end the use of a claim.
       onChange: ({ type, item }) => (type === 'ADDED' ? undefined : onPod(item)),
       onStart: () => controller.allAgain(),
       log,
@@ -83,8 +83,8 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
 }
 
 /**
- * Whether the object must be changed: it is being deleted and has the finalizer, or it is not being
- * deleted and lacks the finalizer.
+ * Whether the finalizer of the object has to be changed: it must be removed if the object is being
+ * deleted, and added otherwise.
  */
 function isConcerned(item: Item, finalizer: string): boolean {
   const { isMarked, finalizers } = headOf(item)
@@ -133,8 +133,8 @@ export async function isClaimUsed(
 }
 
 /**
- * Whether this pod uses the claim. A pod without a node does not count, because it cannot start
- * with a claim that is being deleted.
+ * Whether a pod uses the claim. A pod that is not assigned to a node does not use it, because the
+ * pod cannot start once the claim is being deleted.
  */
 export function usesClaim(pod: KubeObject, claim: KubeObject): boolean {
   const { name = '', deletionTimestamp, deletionGracePeriodSeconds: grace } = pod.metadata

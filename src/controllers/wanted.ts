@@ -13,7 +13,10 @@ export type RequiredObject = {
 export const pathOf = ({ collection, object }: RequiredObject): string =>
   `${collection}/${textOf(fieldsOf(object['metadata'])['name'])}`
 
-/** Creates the object if it does not exist. If this fails, returns the status of the response. */
+/**
+ * Creates the object if it does not exist. Returns undefined if the object then exists, and
+ * otherwise the status of the response.
+ */
 export async function create(
   handle: Handler,
   wanted: RequiredObject,
@@ -29,8 +32,8 @@ export async function create(
   })
   if (status === CREATED || status === CONFLICT) return undefined
   if (signal.aborted) return status
-  // The object may exist although its creation was rejected: another server that creates the same
-  // Service allocates the address before it stores the Service.
+  // Check whether the object exists nevertheless. The creation of a Service is also rejected if
+  // another server is creating the same Service, and has already allocated its address.
   const found = await request(handle, { method: 'GET', path: pathOf(wanted), signal })
   return found.status === OK ? undefined : status
 }

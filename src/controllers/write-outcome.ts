@@ -4,9 +4,8 @@ import { objectOf } from '../api/own-request.ts'
 import type { ApiResponse } from '../api/request.ts'
 
 /**
- * The outcome of a write. 'done' means that the object is written or does not exist. 'changed'
- * means that another client has written the object in the meantime, so the decision must be made
- * again.
+ * The outcome of a write. 'done' means that the object was written or does not exist. 'changed'
+ * means that another client wrote the object first, so the controller must decide again.
  */
 export type Outcome = 'done' | 'changed'
 
@@ -24,9 +23,9 @@ export function outcomeOrThrow(path: string, response: ApiResponse): Outcome {
 }
 
 /**
- * Called after 'changed'. Throws if the object still has the version on which the write was based.
- * The conflict then has another cause, such as a webhook that rejects the write, and the write must
- * not be retried immediately.
+ * Called after a write with the outcome 'changed'. Throws if the object has not changed since it
+ * was read. The write was then rejected for another reason, for example by a webhook, and must not
+ * be repeated immediately.
  */
 export function requireChange(
   path: string,

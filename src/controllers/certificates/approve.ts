@@ -70,8 +70,9 @@ export function approveRequests(
 }
 
 /**
- * Returns the delay before the CSR is checked again, because the permission may be granted later.
- * The delay is the age of the CSR, so it doubles each time without counting attempts.
+ * Returns how long to wait until the CSR is checked again, because its requester may get the
+ * permission later. The delay is the age of the CSR. It thus doubles with each check, and no
+ * attempts need to be counted.
  */
 export function refusedMs({ metadata }: KubeObject, nowMs: number): number {
   const ageMs = nowMs - Date.parse(textOf(metadata.creationTimestamp))

@@ -112,7 +112,8 @@ test('a certificate is backdated, and expires at the requested time, after the m
   assert.deepEqual(validity(undefined), [-5, 24 * 60 - 5])
   assert.deepEqual(validity(48 * HOUR_MS), [-5, 24 * 60 - 5])
   assert.deepEqual(validity(8 * HOUR_MS), [-5, 8 * 60 - 5])
-  // The end of a certificate with a short lifetime is not backdated.
+  // For a lifetime of less than eight hours, only the start of the certificate is moved into the
+  // past.
   assert.deepEqual(validity(HOUR_MS), [-5, 60])
   assert.deepEqual(validity(MINUTE_MS), [-5, 10])
   assert.deepEqual(validity(undefined, HOUR_MS), [-5, 60])

@@ -22,11 +22,14 @@ import { usagesOf } from './usages.ts'
 
 /** Number of workers. kube-controller-manager has this number of workers for each signer. */
 const WORKERS_MAX = 5
-/** How far the start of a certificate is backdated, for clients whose clocks are slow. */
+/**
+ * How far the start of the validity of a certificate is moved into the past, for clients whose
+ * clocks are slow.
+ */
 const BACKDATE_MS = 5 * 60_000
 /**
- * If the lifetime is shorter than this, only the start of the certificate is backdated, and not the
- * end.
+ * Certificates with at least this lifetime also end earlier by the time by which their start is
+ * moved into the past. Shorter ones keep their end.
  */
 const SHORT_MS = 8 * 60 * 60_000
 const DURATION_MS_MIN = 10 * 60_000
@@ -83,8 +86,8 @@ type Signing = {
 }
 
 /**
- * Returns the CSR with its certificate, or with a condition that explains why it was not signed.
- * Rejects if it currently cannot be signed.
+ * Returns the CSR with its certificate, or with a condition that says why it cannot be signed.
+ * Rejects if another attempt may succeed later.
  */
 export async function decided(
   object: KubeObject,

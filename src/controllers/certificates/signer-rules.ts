@@ -58,7 +58,10 @@ function userFault(usages: readonly string[]): string | undefined {
     : 'missing required usage for client certificate: client auth'
 }
 
-/** Whether the organization of the subject is the group of all nodes. */
+/**
+ * Whether the subject of a CSR is that of a kubelet: the common name begins with `system:node:`,
+ * and the only organization is system:nodes.
+ */
 export const isKubelet = (request: CertificateRequest): boolean =>
   isOfNodes(request) && request.commonName.startsWith(nodePrefix)
 
@@ -68,8 +71,8 @@ const isOfNodes = ({ organizations }: CertificateRequest): boolean =>
 const usagesFault = (usages: string): string => `usages did not match [${usages}]`
 
 /**
- * Whether the usages are digital signature, `auth` and, optionally for RSA keys, key encipherment,
- * without any others.
+ * Whether the usages of a CSR are exactly `digital signature` and `auth`. For RSA keys, `key
+ * encipherment` is also allowed.
  */
 export function isExactly(usages: readonly string[], auth: 'client auth' | 'server auth'): boolean {
   const given = new Set(usages)

@@ -1,6 +1,6 @@
 /**
- * A LeaseCandidate, reduced to the fields that an election needs. Times that are absent or invalid
- * are undefined.
+ * The fields of a LeaseCandidate that an election needs. A time that is absent or invalid is
+ * undefined.
  */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { ownText } from '../../lib/text/own-text.ts'
@@ -37,15 +37,18 @@ export function candidateOf(object: KubeObject): Candidate {
 export type LeaseReference = { readonly namespace: string; readonly leaseName: string }
 
 /**
- * Returns the Lease of a candidate. The result is retained while the object exists, so the strings
- * are copied: slices would retain the text from which the object was decoded.
+ * Returns the Lease of a candidate. The result is retained as long as the object exists. Copy its
+ * strings, because a substring would also retain the text from which the object was decoded.
  */
 export const placeOf = ({ metadata, spec }: KubeObject): LeaseReference => ({
   namespace: ownText(metadata.namespace ?? ''),
   leaseName: ownText(textOf(fieldsOf(spec)['leaseName'])),
 })
 
-/** Whether the candidate has answered its last ping. A candidate answers by renewing. */
+/**
+ * Whether the candidate has answered the last ping of the server. A candidate answers by renewing
+ * its LeaseCandidate.
+ */
 export const hasAnswered = ({ renewedMs, pingedMs }: Candidate): boolean =>
   pingedMs === undefined || (renewedMs !== undefined && renewedMs >= pingedMs)
 
@@ -70,8 +73,8 @@ export function strategyOf(candidates: readonly Candidate[]): string | undefined
 /**
  * Returns the best candidate: the one with the oldest emulation version, then the oldest binary
  * version, then the oldest object. All servers of a cluster are compatible with the oldest version.
- * Creation times have a resolution of one second, so several candidates can be equal. Then the
- * result is `holder`, or otherwise the first by name, regardless of the order of the list.
+ * Creation times have a resolution of one second, so several candidates can be equally good. Of
+ * these, returns the current holder of the Lease, or otherwise the first by name.
  */
 export function oldestOf(candidates: readonly Candidate[], holder: string): Candidate | undefined {
   const valid = candidates.filter(

@@ -1,8 +1,9 @@
 /**
  * Coordinated leader election (gate CoordinatedLeaderElection). Programs that want to become leader
  * create LeaseCandidates, and the server chooses which of them gets the Lease. Every replica runs
- * this controller. Each write has the resourceVersion on which the decision was based, so if two
- * replicas make the same decision, one of the writes is rejected without effect.
+ * this controller. Each write requires that the object still has the resourceVersion that the
+ * controller has read. If two replicas make the same decision, the second write is therefore
+ * rejected.
  */
 import { microTime } from '../../api/timestamps.ts'
 import { fieldsOf, type Fields } from '../../api/object.ts'
@@ -22,8 +23,9 @@ import { CANDIDATE_VALID_MS, isExpiredCandidate, nextStep } from './step.ts'
 
 const WORKERS_MAX = 5
 /**
- * Delays before an election is checked again: while the election is in progress, and while the
- * right candidate holds the Lease. The holder may stop renewing the Lease at any time.
+ * Delays until an election is checked again: BUSY_MS while it is in progress, and SETTLED_MS while
+ * the right candidate holds the Lease. The latter check is needed because the holder may stop
+ * renewing the Lease at any time.
  */
 const BUSY_MS = 1_000
 const SETTLED_MS = 5_000
@@ -46,7 +48,7 @@ export class CoordinatedElection implements AsyncDisposable {
   readonly #candidates: Source
   readonly #leases: Source
   readonly #informers: Informer<LeaseReference>
-  /** The Lease for which each candidate stands, by the candidate's key. */
+  /** The Lease that each candidate competes for, by the key of the candidate. */
   readonly #kept = new Map<string, LeaseReference>()
   /** The keys of the candidates for each Lease, by the key of the Lease. */
   readonly #elections = new Map<string, Set<string>>()
@@ -126,7 +128,7 @@ export class CoordinatedElection implements AsyncDisposable {
     const valid: Candidate[] = []
     for (const candidate of all) {
       if (!isExpiredCandidate(candidate, nowMs)) valid.push(candidate)
-      // A candidate that was never renewed might have been created recently.
+      // Keep a candidate that has not been renewed yet if it was created recently.
       else if (
         candidate.createdMs + CANDIDATE_VALID_MS < nowMs ||
         candidate.renewedMs !== undefined

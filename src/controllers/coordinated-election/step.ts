@@ -1,8 +1,8 @@
 /**
- * One step of a coordinated election (KEP-4355), decided from the stored state. Candidates that
- * have not renewed recently are pinged. The best candidate among those that answer in time becomes
- * the holder of the Lease. If the Lease already has a holder, the best candidate is recorded as the
- * preferred holder, and the current holder then steps down.
+ * Computes the next step of a coordinated election (KEP-4355) from the stored objects. Candidates
+ * that have not renewed recently are pinged. The best candidate among those that answer in time
+ * becomes the holder of the Lease. If the Lease already has a holder, the best candidate is
+ * recorded as the preferred holder, and the current holder then steps down.
  */
 import { type Fields, fieldsOf, numberOf, textOf } from '../../api/object.ts'
 import { microTime } from '../../api/timestamps.ts'
@@ -23,12 +23,12 @@ const LEASE_SECONDS = 5
 const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion'
 
 export type Step =
-  /** No action is needed until something changes. */
+  /** The election is over. No action is needed until a candidate or the Lease changes. */
   | { readonly kind: 'settled' }
-  /** Candidates that were pinged still have time to answer. */
+  /** The time to answer a ping is not over for all candidates. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'ping'; readonly candidates: readonly Candidate[] }
-  /** The spec that the Lease should have. */
+  /** The Lease must get this spec. */
   | { readonly kind: 'write'; readonly spec: Fields }
 
 export const isExpiredCandidate = ({ renewedMs }: Candidate, nowMs: number): boolean =>
@@ -51,7 +51,7 @@ export function nextStep(
   const present = candidates.filter(({ renewedMs }) => isWithin(renewedMs, nowMs))
   const strategy = strategyOf(present)
   if (strategy === undefined) return { kind: 'wait' }
-  // A holder that let the Lease expire gets no preference.
+  // If the Lease has expired, its last holder is treated like any other candidate.
   const holder =
     lease === undefined || isExpired(lease, nowMs) ? '' : textOf(lease['holderIdentity'])
   const elected =
@@ -83,8 +83,8 @@ const isAwaited = (candidate: Candidate, nowMs: number): boolean =>
   !hasAnswered(candidate) && isWithin(candidate.pingedMs, nowMs)
 
 /**
- * Whether to ping a candidate. A candidate that did not answer its last ping is not pinged again;
- * it must renew without a ping.
+ * Whether to ping a candidate. If the candidate did not answer its last ping, it gets no further
+ * ping, and is considered again only after it has renewed by itself.
  */
 const isSilent = (candidate: Candidate, nowMs: number): boolean =>
   !isWithin(candidate.renewedMs, nowMs) &&

@@ -23,9 +23,10 @@ export type Classifying = {
 }
 
 /**
- * Classifies the owners of an object: with 'any' by the state in memory, with 'latest' by the
- * stored state. Returns 'kind' if the kind of an owner is not served, so that it is unknown whether
- * the owner exists. Returns 'scope' if a cluster-scoped object names a namespaced owner.
+ * Classifies the owners of an object. With 'any', uses the state in memory, and with 'latest', the
+ * stored state. Returns 'kind' if the kind of an owner is not served, because it is then unknown
+ * whether the owner exists. Returns 'scope' if the object is cluster-scoped and an owner is
+ * namespaced.
  */
 export async function classify(
   key: Key,
@@ -39,8 +40,8 @@ export async function classify(
   for (const reference of owners) {
     if (slices.isOver) await slices.turn()
     const led = sources.resolveOwner(reference, key)
-    // If the owner's kind is not served, but the deletion of the owner was reported, the owner does
-    // not exist. The objects of a kind are deleted before the kind itself.
+    // The kind of the owner is no longer served. All objects of a kind are deleted before the kind
+    // itself, so if the deletion of the owner was reported, the owner does not exist.
     if (led === 'kind' && graph.wasDeleted(reference.uid)) dangling.push(reference)
     else if (typeof led === 'string') return led
     else {

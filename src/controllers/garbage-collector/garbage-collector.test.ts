@@ -101,13 +101,13 @@ async function collecting(
   return collector
 }
 
-/** Timers with at least this delay belong to objects that wait for an owner. */
+/** Timers with at least this delay check objects whose owners are not in the graph yet. */
 const LONG_MS = 500
 
 test('dependents are deleted if their owner is deleted while the resource of the owner is being listed again', async () => {
   /**
-   * Delays after which the collector would check objects whose owner is not listed yet. When the
-   * initial list is complete, the objects are checked, so the timers with these delays never fire.
+   * Delays until the collector checks objects whose owners are not listed yet. These timers never
+   * fire in this test, because the objects are checked as soon as the initial list is complete.
    */
   const waits: number[] = []
   const time: Time = {
@@ -123,8 +123,8 @@ test('dependents are deleted if their owner is deleted while the resource of the
   const listing = Promise.withResolvers<void>()
   let isOpening = false
   /**
-   * The reader that replaces the old one when the resource is registered again. It has no objects
-   * in memory yet.
+   * When the resource is registered again, this reader replaces the previous one. It has not read
+   * any objects yet.
    */
   const late: { reader?: CacheAccess['reader'] } = {}
   const accessOf = (resource: Resource): CacheAccess => {
@@ -273,8 +273,8 @@ test('dependents that cannot be decoded do not prevent other dependents from bei
   await using plane = await MemoryControlPlane.start([configMaps])
   const owner = objectOf(configMaps, 'owner', [])
   await plane.create(configMaps, owner)
-  // The unreadable dependents are more than can be orphaned concurrently, and they are processed
-  // before the readable one.
+  // There are more unreadable dependents than can be orphaned concurrently. They come first, so
+  // they could keep the readable dependent from being orphaned.
   const lost = Array.from({ length: 40 }, (_, at) => `lost-${at}`)
   for (const name of [...lost, 'readable'])
     await plane.create(configMaps, objectOf(configMaps, name, [ownerOf(owner)]))

@@ -1,9 +1,9 @@
 /**
- * The garbage-collector-controller. It deletes objects whose owners are all gone, deletes
- * dependents before owners that are deleted in the foreground, and orphans dependents. The graph
- * determines which objects are suspects: objects that might have to be deleted. Each decision is
- * based on the state that is stored at that moment, and each write succeeds only if the object has
- * not changed since.
+ * The garbage-collector-controller. It deletes objects whose owners are all gone. If an owner is
+ * deleted in the foreground, it deletes the dependents first. If an owner is deleted with the
+ * policy Orphan, it removes the owner from the references of the dependents. The graph finds
+ * suspects: objects that might have to be deleted. Each decision is based on the stored state of a
+ * suspect, and each write fails if the object has changed since.
  */
 import type { Handler } from '../../api/request.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -41,24 +41,24 @@ const REMOTE_ORPHANS_MAX = 4
 /** Delay before an object is checked again because another client has changed it. */
 const CHANGED_MS = 10
 /**
- * Maximum number of owners of an object that are searched in other namespaces before the object is
- * deleted. Each search iterates over all objects of a kind.
+ * Maximum number of missing owners of an object that are searched in other namespaces, to report an
+ * invalid reference before the object is deleted. Each search iterates over all objects of a kind.
  */
 const STRANGERS_MAX = 20
 /**
- * Initial and maximum delay before an object is checked again if its owner exists but is not in the
- * graph yet. If the owner is deleted before its resource is listed, no event reports the deletion.
- * The end of the list triggers a check; the delay covers deletions between two lists. The delay
- * doubles, because each check may read from the database.
+ * First and maximum delay until an object is checked again, if its owner exists but is not in the
+ * graph yet. No event reports the deletion of an owner that was never listed. The object is also
+ * checked when the list is complete, but an owner might be created and deleted between two lists.
+ * The delay doubles, because each check may read from the database.
  */
 const UNSEEN_MS_FIRST = 1_000
 const UNSEEN_MS_MAX = 60_000
 
 /** An object with owners that are not in the graph yet. */
 type UnresolvedObject = {
-  /** Number of checks so far. */
+  /** How often the object was checked so far. */
   readonly looks: number
-  /** Key prefixes of the resources of its owners. */
+  /** The key prefixes of the resources that the object's owners belong to. */
   readonly prefixes: ReadonlySet<Key>
 }
 
@@ -161,7 +161,8 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /**
-   * A number that is positive while objects are being queued, are queued or are being processed.
+   * The number of suspects and orphaning owners that are queued or being processed, plus the calls
+   * of `#suspectInSlices` that are adding suspects.
    */
   get pending(): number {
     return this.#deletions.size + this.#orphanings.size + this.#suspecting
@@ -255,7 +256,7 @@ export class GarbageCollector implements AsyncDisposable {
     return owner === undefined || owner.uid === uid ? found.key : undefined
   }
 
-  /** Returns the object with this key in memory. */
+  /** Returns the object with this key as it is in memory, or undefined if it is not in memory. */
   #known(key: Key): SourceObject | undefined {
     const found = this.#sources.at(key)?.known(key)
     return found === 'unknown' ? undefined : found
@@ -268,13 +269,13 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /**
-   * Called when the objects of a resource are listed. Checks the objects in `#unseen` whose owner
-   * references point to objects of this resource. Never rejects.
+   * Called when all objects of a resource have been listed. Checks the objects in `#unseen` that
+   * have an owner of this resource. Never rejects.
    */
   async #onListed(prefix: Key): Promise<void> {
     const slices = new Slices(this.#options.time)
-    // Iterate over a copy: an object that also waits for another owner is added again after its
-    // check, so the iteration would never end.
+    // Iterate over a copy. The check adds an object again if it also waits for another owner, so
+    // the loop might otherwise never end.
     for (const key of [...this.#unseen.keys()]) {
       if (this.#unseen.get(key)?.prefixes.has(prefix) === true) this.#deletions.add(key)
       if (slices.isOver) await slices.turn()
@@ -306,14 +307,15 @@ export class GarbageCollector implements AsyncDisposable {
       return await this.#checkSuspect(key, looks)
     } catch (error) {
       if (!(error instanceof RemoteAway)) throw error
-      // It is unknown whether the owner or the object itself exists.
+      // The remote server did not respond, so it is unknown whether the owner, or the object
+      // itself, exists.
       return this.#later(new Set([error.prefix]), key, looks)
     }
   }
 
   async #checkSuspect(key: Key, looks: number): Promise<number | undefined> {
-    // First check the state in memory. Most suspects are not garbage: they became suspects because
-    // an owner was not listed yet.
+    // First check the state in memory. Most suspects are not garbage: an owner was only not listed
+    // yet when they became suspects.
     const known = this.#known(key)
     if (known !== undefined && (await this.#isFine(known)))
       return this.#untilSeen(key, known.head(), looks)
@@ -325,8 +327,8 @@ export class GarbageCollector implements AsyncDisposable {
     const classified = await classify(key, head, { ...this.#classifying, at: 'latest' })
     if (classified === 'scope') return undefined
     if (classified === 'kind') {
-      // Do not add an object that was deleted during the lookup of its owners, because it would
-      // never be removed from `#unmapped`.
+      // If the object was deleted during the lookup of its owners, do not add it to `#unmapped`,
+      // because nothing would remove it again.
       if (this.#sources.at(key)?.known(key) !== undefined) this.#unmapped.add(key)
       return undefined
     }
@@ -361,8 +363,8 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /**
-   * Whether the object is not garbage according to the state in memory: it is not being deleted,
-   * and all of its owners exist and do not wait for the deletion of their dependents.
+   * Whether the state in memory shows that the object must be kept: it is not being deleted, and
+   * all of its owners exist and do not wait for the deletion of their dependents.
    */
   async #isFine(found: SourceObject): Promise<boolean> {
     const head = found.head()
@@ -442,8 +444,8 @@ export class GarbageCollector implements AsyncDisposable {
     if (read === undefined) return undefined
     const { finalizers, isMarked } = read.head
     if (!isMarked || !finalizers.includes(orphanFinalizer)) return undefined
-    // Wait until the graph contains all dependents. A dependent that is missing would later be
-    // deleted instead of orphaned.
+    // Wait until the graph contains all dependents. A dependent that the graph does not contain yet
+    // would keep its owner reference, and would later be deleted.
     await this.#informer.latest(this.#stopping.signal)
     const local: Key[] = []
     const remote: Key[] = []
@@ -491,8 +493,8 @@ export class GarbageCollector implements AsyncDisposable {
 
   async #requireChange({ key, uid, resourceVersion }: ObjectRevision): Promise<void> {
     const now = await this.#read(key)
-    // An object with another uid is a different object of the same name. Compare the uid as well,
-    // because objects of a remote server may have no resourceVersion.
+    // Also compare the uid, because another object may have the same name now, and objects of a
+    // remote server may have no resourceVersion.
     if (now?.uid === uid) requireChange(key, resourceVersion, now.resourceVersion)
   }
 
@@ -506,7 +508,7 @@ export class GarbageCollector implements AsyncDisposable {
   }
 }
 
-/** Calls `changed` whenever one of the sources reports a change. */
+/** Calls `changed` whenever one of these sources of changes reports a change. */
 function changesOf(
   origins: readonly (ChangeSource | undefined)[],
   changed: () => void,

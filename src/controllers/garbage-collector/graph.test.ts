@@ -11,7 +11,7 @@ import {
   orphanFinalizer,
 } from './graph.ts'
 
-/** Creates a reference. In this test, the name of an owner is its key. */
+/** Creates an owner reference. In this test, the name of an owner is also its key. */
 const reference = (name: string, uid: string, blocks = false): OwnerReference => ({
   apiVersion: 'v1',
   kind: 'Thing',
@@ -40,7 +40,7 @@ function run(steps: Steps<void> | undefined): void {
 class GraphFixture {
   readonly objects = new Map<Key, ObjectHead>()
   readonly suspects = new Set<Key>()
-  /** The objects that the graph reports in steps as possible garbage. */
+  /** Lists of possible garbage that the graph reports for owners with many dependents. */
   readonly lists: Generator<Key, void, void>[] = []
   readonly orphaning = new Set<Key>()
   readonly graph = new Graph({
@@ -154,7 +154,7 @@ test('an owner that appears in the cache after its dependents is linked to these
   const world = new GraphFixture()
   world.set('top', head('0'))
   world.set('o', head('1', [reference('top', '0')]))
-  // The owner is missing from the cache for a while.
+  // The cache does not contain the owner while its dependents are added.
   world.store('o', undefined)
   world.set('a', head('2', [reference('o', '1', true)]))
   world.set('b', head('3', [reference('o', '1')]))
@@ -193,9 +193,10 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * Makes random changes. Their events arrive late, and in any order between resources. The collector
- * deletes every suspect whose owners are all gone. In the end, no garbage is left, no object with
- * an existing owner was deleted, and the edges of the graph match the objects.
+ * Makes random changes to objects of several resources. Events arrive late, and events of different
+ * resources arrive in any order. The collector deletes every suspect whose owners are all gone.
+ * Checks that in the end no garbage is left, no object with an existing owner was deleted, and the
+ * edges of the graph match the objects.
  */
 test('after random changes, the graph matches the objects and no garbage is left', () => {
   for (let seed = 1; seed <= 300; seed++) changeAtRandom(seed)
@@ -227,8 +228,8 @@ function changeAtRandom(seed: number): void {
 }
 
 /**
- * The events of one resource. Each event is processed completely before the next one is delivered,
- * while the events of other resources continue.
+ * The events of one resource that have not been delivered. One event is processed completely before
+ * the next one is delivered, while events of other resources may be delivered in between.
  */
 type Feed = {
   readonly events: { readonly key: Key; readonly content: ObjectHead | undefined }[]
@@ -269,7 +270,7 @@ class RandomChanges {
     else this.#collect()
   }
 
-  /** Delivers all events and collects all garbage. */
+  /** Delivers all events and deletes all garbage. */
   settle(): void {
     do while (this.#deliver());
     while ((this.#collect(), this.#deliver()))
@@ -302,8 +303,8 @@ class RandomChanges {
   }
 
   /**
-   * Delivers the next event of a resource, or continues to process the last one. Returns false if
-   * all events are processed.
+   * Delivers the next event of a random resource, or continues to process its last event. Returns
+   * false if all events of all resources are processed.
    */
   #deliver(): boolean {
     const feed = this.#pick(

@@ -21,20 +21,21 @@ export const foregroundFinalizer = 'foregroundDeletion'
 
 export type GraphOptions = {
   /**
-   * Returns the key of the object to which a reference of the object at `key` refers. Undefined if
-   * the kind is not served or the reference is invalid.
+   * Returns the key of an owner. `reference` is an owner reference of the object with the key
+   * `key`. Returns undefined if the kind of the owner is not served or the reference is invalid.
    */
   readonly keyOf: (reference: OwnerReference, key: Key) => Key | undefined
   /**
-   * Returns the cache's own string for the key of the object with this uid, so that storing it
-   * costs no memory. Undefined if the object is not in the cache.
+   * Returns the key of the object with this uid as the string that the cache already contains, so
+   * that storing the key costs no memory. Returns undefined if the object is not in the cache.
    */
   readonly find: (key: Key, uid: string) => Key | undefined
   /** Called when an object might be garbage, or might no longer have to wait for its dependents. */
   readonly onSuspect: (key: Key) => void
   /**
-   * Called instead of `onSuspect` with the dependents of an owner that has many. The generator
-   * reads the graph as it is at each step, so the graph can change between two steps.
+   * Called instead of `onSuspect` for the dependents of an owner that has many. The generator
+   * yields their keys. It does not copy the list of dependents, so this list may change between two
+   * keys.
    */
   readonly onSuspects: (keys: Generator<Key, void, void>) => void
   /** Called when an object is being deleted and its dependents have to be orphaned. */
@@ -43,20 +44,22 @@ export type GraphOptions = {
 
 const MARKED = 1
 /**
- * The object is being deleted in the foreground: it waits until its blocking dependents are gone.
+ * The object is being deleted in the foreground: it waits until the dependents that block its
+ * deletion are gone.
  */
 const WAITING = 2
 const ORPHANING = 4
 /** The object existed and was deleted. Never set for objects of remote servers. */
 const GONE = 8
 /**
- * The remaining bits say which owners the node blocks. A bit belongs to the owner at that position
- * in the list.
+ * Position of the first of the remaining bits. Each of them belongs to the owner at the same
+ * position in the list of owners, and is set if the node blocks the deletion of this owner.
  */
 const BLOCKS_AT = 4
 /**
- * Maximum number of owners that are stored in a list. A longer list is stored in a map and set in
- * steps, because a client can send tens of thousands of owners.
+ * Maximum number of owners that a node stores in a list. More owners are stored in a map. Clients
+ * can send tens of thousands of owners, so the map is changed in steps, between which other work
+ * can run.
  */
 export const FEW_OWNERS_MAX = 26
 
@@ -88,16 +91,18 @@ class Node {
 /** The owners of a node with more than FEW_OWNERS_MAX owners. */
 class ManyOwners {
   /**
-   * For each owner, twice the number of the last update whose references contained the owner. One
-   * is added if the node blocks the deletion of the owner.
+   * For each owner, twice the number of the last update that contained this owner, plus one if the
+   * node blocks the deletion of the owner.
    */
   readonly edges = new Map<Node, number>()
   update = 0
-  /** Digest of the references. Undefined while an update is incomplete. */
+  /**
+   * Digest of the owner references after the last update. Undefined while an update is in progress.
+   */
   digest: string | undefined
 }
 
-/** The owners to which the object at `key` refers. */
+/** The owner references of the object with the key `key`. */
 type NamedOwners = Pick<ObjectHead, 'owners' | 'ownersDigest'> & { readonly key: Key }
 
 export class Graph {
@@ -119,9 +124,9 @@ export class Graph {
   }
 
   /**
-   * Sets an object to its current state. Undefined means that the object does not exist any more.
-   * For an object with many owners, returns the remaining work. All steps of this work must run
-   * before the object is set again.
+   * Sets the current state of an object. `head` is undefined if the object does not exist any more.
+   * For an object with many owners, returns a generator that performs the rest of the work. The
+   * caller must run it to its end before it sets the object again.
    */
   set(key: Key, head: ObjectHead | undefined): Steps<void> | undefined {
     const found = this.#byKey.get(key)
@@ -152,7 +157,7 @@ export class Graph {
     return this.#byKey.get(key)?.dependents !== undefined
   }
 
-  /** Whether any dependent is itself waiting for its dependents. */
+  /** Whether any dependent of the object waits for the deletion of its own dependents. */
   hasWaitingDependents(key: Key): boolean {
     for (const { bits } of all(this.#byKey.get(key)?.dependents))
       if ((bits & WAITING) !== 0) return true
@@ -182,8 +187,8 @@ export class Graph {
     const isOrphaning = isMarked && finalizers.includes(orphanFinalizer)
     const isWaiting = isMarked && !isOrphaning && finalizers.includes(foregroundFinalizer)
     const named = this.#byUid.get(head.uid)
-    // Dependents that arrived while the object was missing from the cache refer to a node without a
-    // key.
+    // There may be two nodes for the object: dependents that arrived while the object was not in
+    // the cache refer to a node that has only the uid.
     if (found !== undefined && named !== undefined && named.key === undefined)
       this.#merge(named, found)
     let node = found ?? named
@@ -194,8 +199,8 @@ export class Graph {
     }
     if (isOrphaning || isWaiting) this.#learnUid(node, head.uid)
     if (node.key !== undefined) this.#byKey.delete(node.key)
-    // Replace the key by the new string, even if it is equal. The cache retains the new string
-    // anyway, so the old one can be freed.
+    // Replace the key, even by an equal string: the cache retains the new string anyway, so the
+    // memory of the old one can be freed.
     node.key = key
     this.#byKey.set(key, node)
     const before = node.bits
@@ -215,7 +220,7 @@ export class Graph {
   #setOwners(node: Node, head: ObjectHead, key: Key): Steps<void> | undefined {
     const before = node.owners
     const { ownersDigest } = head
-    // If the digest is the same, the owners have not changed and need not be parsed.
+    // If the digest is the same, the owners are the same, so do not parse them.
     if (
       ownersDigest !== undefined &&
       before instanceof ManyOwners &&
@@ -235,8 +240,9 @@ export class Graph {
   }
 
   /**
-   * Sets the owners of an object that has many. The work is divided into parts, between which other
-   * events can change the owners. Ends early if the node is removed or its owners are set again.
+   * Sets the owners of an object that has many. Pauses regularly, so that other events can be
+   * processed, which may also change owners. Ends early if the node was removed or its owners were
+   * set again during a pause.
    */
   *#setManyOwners(
     node: Node,
@@ -299,15 +305,16 @@ export class Graph {
         unlink(old, node)
         this.#forgetIfIdle(old)
       }
-      // The node may have been the last dependent that blocked this owner.
+      // If the node was the last dependent that blocked this owner, the deletion of the owner can
+      // continue.
       if (wereBlocked[at] === true && (old.bits & WAITING) !== 0 && !isBlocking(node, old))
         this.#suspect(old)
     }
   }
 
   /**
-   * Returns the node of an owner. If the owner does not have the key to which the reference refers,
-   * the dependent becomes a suspect.
+   * Returns the node of an owner. If the cache does not contain the owner under the key in the
+   * reference, the dependent becomes a suspect.
    */
   #ownerOf(reference: OwnerReference, key: Key): Node {
     const { keyOf, find, onSuspect } = this.#options
@@ -324,8 +331,8 @@ export class Graph {
       return known ?? this.#learnUid(new Node(undefined, undefined), uid)
     }
     const there = this.#byKey.get(seen)
-    // The node at this key is an older object with another uid. The event of the new object will
-    // replace it.
+    // The object at this key has another uid. It is older, and its node will be replaced by the
+    // event of the new object.
     if (there !== undefined && there.uid !== undefined)
       return known ?? this.#learnUid(new Node(undefined, undefined), uid)
     if (there === undefined) {
@@ -350,7 +357,8 @@ export class Graph {
   }
 
   #learnUid(node: Node, uid: string): Node {
-    // Copy the uid, because it may be a slice of the text of an object or of a request.
+    // Copy the uid. It may be a substring of an object or of a request, and would then retain the
+    // whole text in memory.
     const own = node.uid === uid ? node.uid : ownText(uid)
     node.uid = own
     this.#byUid.set(own, node)
@@ -398,7 +406,7 @@ function* all(nodes: Node | Set<Node> | undefined): Generator<Node, void, void> 
   else if (nodes !== undefined) yield nodes
 }
 
-/** Yields the keys of those nodes that have a key. */
+/** Yields the keys of the nodes, without nodes that have no key. */
 function* keysOf(nodes: Node | Set<Node> | undefined): Generator<Key, void, void> {
   for (const { key } of all(nodes)) if (key !== undefined) yield key
 }

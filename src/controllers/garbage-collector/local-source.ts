@@ -21,8 +21,8 @@ export class LocalSource implements Source {
   }
 
   /**
-   * The reader of the resource in the cache. It is replaced when the CustomResourceDefinition
-   * changes.
+   * The object that reads the resource from the cache. When the CustomResourceDefinition changes,
+   * another object replaces it.
    */
   get identity(): object {
     return this.#reader

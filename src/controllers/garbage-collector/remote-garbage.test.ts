@@ -100,8 +100,8 @@ class RemoteGarbageFixture implements AsyncDisposable {
   }
 
   /**
-   * Creates garbage on this server and waits until it is collected. All earlier suspects have then
-   * been checked.
+   * Creates garbage on this server, and waits until the collector has deleted it. The collector has
+   * then also checked all earlier suspects.
    */
   async collected(name: string): Promise<void> {
     await this.create(
@@ -112,7 +112,10 @@ class RemoteGarbageFixture implements AsyncDisposable {
     await until(async () => !(await this.isThere(name)))
   }
 
-  /** Waits until the remote server has received this number of requests for the absent owner. */
+  /**
+   * Waits until the remote server has received this number of requests for the owner that does not
+   * exist.
+   */
   asked = (count: number): Promise<void> =>
     until(() => this.remote.asked.filter((one) => one.endsWith('/things/absent')).length >= count)
 
@@ -254,8 +257,8 @@ test('if this server and a remote server serve the same API group version, owner
   await until(async () => !(await world.isThere('none')))
   await world.collected('garbage')
   assert.ok(await world.isThere('dependent'))
-  // The kinds of a remote server that was never reached are unknown, and this server does not serve
-  // them either.
+  // In the next part, the kind of the owner is unknown: the remote server was never reached, and
+  // this server does not serve the kind.
   world.remote.discover([{ group: things.group, version: 'v1', resources: [] }])
   await until(() => world.collector.unmapped === 1)
   await world.create(configMap('other', [absent]))
@@ -275,8 +278,8 @@ test('dependents are not deleted merely because a list does not contain their ow
     lists++
     return answering(200, '{"metadata":{"resourceVersion":"9"},"items":[]}')
   }
-  // The remote server sends this event if it has lost its history. All objects then have to be
-  // listed again.
+  // The remote server responds to the watch with error 410, as if it had lost its history. The
+  // collector must then list all objects again.
   const { answer } = world.remote
   world.remote.answer = (sent) =>
     sent.query.has('watch') && lists === 0

@@ -51,8 +51,8 @@ export class RemoteSource implements Source {
     const informer = new RemoteInformer(this.identity, {
       set: (key, head) => {
         const steps = set(key, head)
-        // All steps run immediately, because the number of owners of a remote object is rarely
-        // large, and HEADS_BYTES_MAX limits it.
+        // Run all steps without a pause. HEADS_BYTES_MAX limits the number of owners of a remote
+        // object.
         while (steps !== undefined && steps.next().done !== true);
       },
       known,
@@ -61,8 +61,8 @@ export class RemoteSource implements Source {
     return {
       listed: informer.listed,
       tried: informer.tried,
-      // As in kube-controller-manager, recent writes on a remote server may not be known yet.
-      // Waiting for an unreachable server would block other work.
+      // Do not wait for recent writes on a remote server, because an unreachable server would block
+      // other work. kube-controller-manager does not wait for them either.
       latest: async () => undefined,
       [Symbol.asyncDispose]: async () => {
         if (this.#informer === informer) this.#informer = undefined

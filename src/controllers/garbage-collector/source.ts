@@ -13,17 +13,17 @@ import type { Key } from './graph.ts'
 /** An object that was read from a source. */
 export type SourceObject = {
   /**
-   * The key. If the object is in the cache, this is the cache's own string, so that storing it
-   * costs no memory.
+   * The key of the object. If the cache contains the object, this is the same string as in the
+   * cache, so that storing the key costs no memory.
    */
   readonly key: Key
   readonly resourceVersion: string
   /** Returns the metadata of the object. Throws if the stored object cannot be decoded. */
   readonly head: () => ObjectHead
   /**
-   * Returns the metadata of an object to which an owner reference refers. Undefined if the object
-   * cannot be decoded. Its dependents must then not be deleted, because the object might be the
-   * owner that they name.
+   * Returns the metadata of this object for the check of an owner reference that points to it.
+   * Undefined if the object cannot be decoded. It might then be the owner, so its dependents must
+   * not be deleted.
    */
   readonly ownerHead: () => ObjectHead | undefined
 }
@@ -38,12 +38,12 @@ export type Keys = {
 
 export type SourceListener = {
   /**
-   * Called with the current state of an object. Undefined means that the object does not exist any
-   * more. Returns the remaining work for an object with many owners, which must run before the next
-   * call for the same key.
+   * Called with the current state of an object. `head` is undefined if the object does not exist
+   * any more. For an object with many owners, returns a generator that performs the rest of the
+   * work. It must be run to its end before the next call for the same key.
    */
   readonly set: (key: Key, head: ObjectHead | undefined) => Steps<void> | undefined
-  /** Returns the keys of all objects that were reported. */
+  /** Returns the keys of all objects that `set` was called for and that still exist. */
   readonly known: () => Iterable<Key>
   readonly log: Log
   readonly time: Time
@@ -58,9 +58,9 @@ export type ObjectsInformer = {
    */
   readonly tried: Promise<void>
   /**
-   * Resolves when everything that was acknowledged to any client before the call has been reported.
-   * For a remote resource it resolves immediately, although recent writes may not have been
-   * reported yet.
+   * Resolves when `set` has been called for all writes that any server had acknowledged when this
+   * function was called. For a remote resource, resolves immediately, although `set` may not have
+   * been called for recent writes.
    */
   readonly latest: (signal: AbortSignal) => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -71,19 +71,20 @@ export type Source = {
   readonly resource: Pick<Resource, 'group' | 'version' | 'plural' | 'kind'>
   readonly keys: Keys
   /**
-   * Identity of the watched objects. If the identity changes, the objects must be watched again.
+   * If this object is replaced by another one, the objects of the resource must be watched again.
    */
   readonly identity: object
-  /** The remote objects. Undefined for a resource of this server. */
+  /** The objects on a remote server. Undefined for a resource of this server. */
   readonly remote: RemoteObjects | undefined
   /**
-   * Returns an object from memory. 'unknown' means that the objects of the resource are not in
-   * memory.
+   * Returns an object from memory, or undefined if it does not exist. Returns 'unknown' if the
+   * objects of the resource are not in memory.
    */
   readonly known: (key: Key) => SourceObject | 'unknown' | undefined
   /**
-   * Returns the stored state of an object or, with 'any', its state in the cache. A remote object
-   * is always requested from its server. Rejects if it is unknown whether the object exists.
+   * Returns an object in its stored state, or with 'any' in its cached state. An object on a remote
+   * server is always requested from that server. Rejects if it is unknown whether the object
+   * exists.
    */
   readonly get: (key: Key, at: 'any' | 'latest') => Promise<SourceObject | undefined>
   /** Whether an object with the name and the uid of the reference exists in any namespace. */

@@ -1,6 +1,6 @@
 /**
- * Keeps the graph current with one watch per resource. Resources are added and removed when
- * definitions or remote servers are.
+ * Keeps the graph current with one watch for each resource. Begins and ends watches when
+ * CustomResourceDefinitions or remote servers are added or removed.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Time } from '../../lib/time/timers.ts'
@@ -14,8 +14,8 @@ export type SourcesInformerOptions = {
   /** Called for each deleted object, after the graph is updated. */
   readonly onGone: (key: Key) => void
   /**
-   * Called when all objects of the resource with this key prefix are in the graph for the first
-   * time since the watch began.
+   * Called once per watch, when the graph contains all objects of the resource with this key
+   * prefix.
    */
   readonly onListed: (prefix: Key) => void
   readonly log: Log
@@ -52,8 +52,8 @@ export class SourcesInformer implements AsyncDisposable {
   }
 
   /**
-   * Whether all objects of this resource have been in the graph since the watch began. If false,
-   * `onListed` will be called.
+   * Whether the graph has contained all objects of this resource at some time since the watch
+   * began. If not, `onListed` will be called when it does.
    */
   isListed(prefix: Key): boolean {
     return this.#listed.has(prefix)

@@ -16,8 +16,8 @@ import type { Source } from './source.ts'
 export type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
 /**
- * The source and key of an owner. 'scope' means that the object is cluster-scoped but the owner is
- * namespaced, so the reference is invalid. 'kind' means that the kind is not served.
+ * The source and key of an owner, or why it has none: 'scope' means that the owner is namespaced
+ * although the object is cluster-scoped, and 'kind' means that the kind of the owner is not served.
  */
 export type ResolvedOwner = { readonly source: Source; readonly key: Key } | 'scope' | 'kind'
 
@@ -62,8 +62,8 @@ export class Sources {
       const { group, version, kind } = objects.resource
       const known = before?.all().get(prefix)
       const source = known?.identity === objects ? known : new RemoteSource(objects)
-      // If this server serves another version of the resource, both versions may have the same
-      // objects. The remote version is then not watched.
+      // If this server also serves the resource, possibly in another version, the remote server may
+      // have the same objects. Do not watch them twice.
       const isHere = byId.has(idOf(objects.resource))
       const all = isFollowed && !isHere ? this.#byPrefix : this.#unfollowed
       all.set(prefix, source)

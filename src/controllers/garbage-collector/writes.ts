@@ -1,6 +1,6 @@
 /**
- * The writes of the garbage collector. They are sent to the handler as its service account. Each
- * write contains the resourceVersion on which the decision was based.
+ * The writes of the garbage collector. They are sent with the identity of its service account. Each
+ * write requires the resourceVersion on which the decision was based.
  */
 import type { Fields } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'

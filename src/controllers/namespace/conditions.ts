@@ -4,18 +4,20 @@
  */
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../api/object.ts'
 
-/** The result of one pass over the content of a namespace. */
+/** The result of one attempt to delete all objects in a namespace. */
 export type ContentReport = {
-  /** Reasons why objects of some resources could not be deleted. */
+  /** For each resource whose objects could not be deleted, the reason. */
   readonly faults: readonly string[]
   /**
-   * Number of remaining objects, by `plural.group`. Undefined if only some resources were
-   * processed.
+   * Number of remaining objects, by `plural.group`. Undefined if the attempt did not process all
+   * resources.
    */
   readonly remaining: ReadonlyMap<string, number> | undefined
-  /** Number of objects that are kept by each finalizer. */
+  /** For each finalizer, the number of objects whose deletion waits for it. */
   readonly finalizers: ReadonlyMap<string, number>
-  /** Group versions whose remote server could not be reached for discovery. */
+  /**
+   * Group versions whose resources are unknown, because their remote server could not be reached.
+   */
   readonly undiscovered?: readonly string[]
 }
 

@@ -27,7 +27,9 @@ const DELETES_MAX = 16
 const BATCH = 128
 const RESOURCES_MAX = 8
 
-/** kube-controller-manager's estimate of how long it takes until finalizers are removed. */
+/**
+ * Time in which finalizers are assumed to be removed. The value is that of kube-controller-manager.
+ */
 const FINALIZERS_SECONDS = 15
 
 export type ContentOptions = {
@@ -40,8 +42,8 @@ export type ContentOptions = {
    */
   readonly isEnding: () => Promise<boolean>
   /**
-   * Whether pods are deleted first, so that the objects that they use are not deleted while they
-   * run (KEP-5080, gate OrderedNamespaceDeletion).
+   * Whether pods are deleted before other objects. Running pods may use these objects (KEP-5080,
+   * gate OrderedNamespaceDeletion).
    */
   readonly podsFirst: boolean
   readonly wallMs: () => number
@@ -141,7 +143,10 @@ class Totals {
 
 const nothing: RemainingContent = { estimateSeconds: 0, count: 0, finalizers: new Map() }
 
-/** Deletes all objects of one resource. Never rejects: errors are part of the result. */
+/**
+ * Deletes all objects of one resource in the namespace. Never rejects: errors are part of the
+ * result.
+ */
 async function deleteAll(
   resource: Resource,
   namespace: KubeObject,
@@ -218,8 +223,8 @@ async function graceLeft(
 const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion'])
 
 /**
- * Deletes the objects. If an object cannot be deleted, returns the reason and leaves the remaining
- * objects for the next pass.
+ * Deletes the objects. Stops at the first object that cannot be deleted, and returns the reason.
+ * The next attempt handles the remaining objects.
  */
 async function deleteEach(
   resource: Resource,
@@ -250,15 +255,15 @@ async function deleteBatch(
       if (fault !== undefined || signal.aborted) return
       if (slices.isOver) await slices.turn()
       const { uid, isMarked, finalizers } = headOf(item)
-      // If an object is already being deleted, a background delete only removes the finalizers of
-      // the garbage collector. Skip the object if it has none of these.
+      // The object is already being deleted. A further background delete would only remove the
+      // finalizers of the garbage collector, so it is needed only if the object has one of these.
       if (isMarked && !finalizers.some((finalizer) => collectorFinalizers.has(finalizer))) continue
       const { namespace, name = '' } = keys.parse(item.key) ?? {}
       const path = objectPath(resource, namespace, name)
       const body = { ...inBackground, preconditions: { uid } }
       const response = await request(handle, { method: 'DELETE', path, body, signal })
-      // A conflict is not an error: another object has the name now, and the next pass lists and
-      // deletes it.
+      // A conflict is not an error. It means that an object with another uid has this name now. The
+      // next attempt deletes that object.
       if (outcomeOf(response) === undefined) fault ??= failureOf(path, response)
     }
   }

@@ -26,10 +26,11 @@ import { outcomeOrThrow } from '../write-outcome.ts'
 /** Number of workers, as in kube-controller-manager. */
 const NAMESPACES_MAX = 10
 /**
- * Delay after the deletion of a namespace. Replicas of kube-apiserver on the same database can
- * still create objects in the namespace until their caches contain the deletion. Keelson needs no
- * delay for its own replicas, because they check the namespace in the transaction that stores an
- * object. kube-controller-manager waits 5 s, because its informers lag further behind.
+ * Delay between the deletion of a namespace and the deletion of its content. Replicas of
+ * kube-apiserver on the same database can still create objects in the namespace until their caches
+ * contain the deletion. Replicas of Keelson cannot, because they check the namespace in the
+ * transaction that stores an object. kube-controller-manager waits 5 s, because its informers lag
+ * further behind.
  */
 const REPLICAS_MS = 2_000
 /**
@@ -64,7 +65,7 @@ export type NamespaceControllerOptions = {
 }
 
 type Ending = {
-  /** Identifies the namespace. A new namespace with the same name is handled separately. */
+  /** The uid of the namespace. It distinguishes the namespace from a new one with the same name. */
   readonly uid: string
   /**
    * Time on the monotonic clock until which replicas of kube-apiserver can still create objects in
@@ -120,7 +121,9 @@ export class NamespaceController implements AsyncDisposable {
     await Promise.all([this.#informer?.[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
   }
 
-  /** Records a namespace. `uid` is empty if the namespace is not being deleted. */
+  /**
+   * Records the state of a namespace. `uid` is its uid if it is being deleted, and otherwise empty.
+   */
   #set(name: string, uid: string): void {
     if (uid === '') this.#ending.delete(name)
     else if (this.#ending.get(name)?.uid !== uid) {
@@ -152,7 +155,8 @@ export class NamespaceController implements AsyncDisposable {
       remote,
     } = this.#options
     const ending = this.#ending.get(name)
-    // The event for this namespace has not arrived yet. It will queue the namespace.
+    // The watch has not reported the deletion of this namespace yet. When it does, the namespace is
+    // queued.
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return undefined
     const earlyMs = ending.beginMs - clock.monotonicMs()
     if (earlyMs > 0) return earlyMs

@@ -10,7 +10,8 @@ import type { ApiResponse } from '../../api/request.ts'
 import { deadline, type Timers } from '../../lib/time/timers.ts'
 
 /**
- * Maximum size of a response. A larger response is an error, because lists are requested in pages.
+ * Maximum size of a response. A larger response is an error. Lists are requested in pages, so their
+ * responses are smaller.
  */
 const ANSWER_BYTES_MAX = 32 << 20
 /**
@@ -33,8 +34,8 @@ export async function askRemote(
 }
 
 /**
- * Maximum size of a Status. Usually, a Status has a few hundred bytes. A larger one is ignored,
- * because parsing it would block the event loop.
+ * Maximum size of a Status that is parsed. Usually, a Status has a few hundred bytes. Parsing a
+ * much larger one would block the event loop, so it is ignored.
  */
 const STATUS_BYTES_MAX = 64 << 10
 

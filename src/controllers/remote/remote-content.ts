@@ -16,7 +16,10 @@ export type RemoteResource = {
 export type RemoteContent = {
   /** Namespaced resources, each in the preferred version. */
   readonly resources: readonly RemoteResource[]
-  /** Versions, as `group/version`, whose server is currently unreachable for discovery. */
+  /**
+   * Versions, as `group/version`, whose server is currently unreachable, so that its resources are
+   * unknown.
+   */
   readonly stale: readonly string[]
 }
 
@@ -28,7 +31,10 @@ export type RemoteVersion = {
 }
 
 export type RemoteApis = {
-  /** Returns the resources for controllers that process all resources of a namespace. */
+  /**
+   * Returns the resources that have objects in namespaces. Used to process all objects of a
+   * namespace.
+   */
   readonly content: () => RemoteContent
   /**
    * Returns all group versions of remote APIServices. The preferred version of a group precedes its

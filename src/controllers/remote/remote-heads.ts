@@ -32,7 +32,7 @@ export type RemoteHead = ObjectHead & {
 
 /** The fields of a page of a list, except for the items. */
 export type ReadPage = {
-  /** Number of objects on later pages, if the server reports it. */
+  /** Number of objects on the pages after this one, or 0 if the server does not report it. */
   readonly remaining: number
   /** The continue token; empty on the last page. */
   readonly next: string
@@ -61,8 +61,8 @@ export async function readHead(json: Buffer): Promise<RemoteHead> {
 }
 
 /**
- * Reads a page of a list and calls `take` for each object, even if fields of the object are
- * missing. Rejects if the JSON is not a list.
+ * Reads a page of a list. Calls `take` for each object, even if the object has no name or uid.
+ * Rejects if the JSON is not a list.
  */
 export const readPage = (json: Buffer, take: (head: RemoteHead) => void): Promise<ReadPage> =>
   inSlices(pageSteps(json.toString(), take))
@@ -95,7 +95,7 @@ function* pageSteps(text: string, take: (head: RemoteHead) => void): Steps<ReadP
   }
 }
 
-/** Reads a line of a watch. If the event has no object, all fields of its metadata are empty. */
+/** Reads a line of a watch. If the event has no object, its metadata is empty. */
 export async function readEvent(line: string): Promise<RemoteEvent> {
   const event = new Map<string, Json>()
   const metadata = new Map<string, Json>()
@@ -125,8 +125,8 @@ const metadataSteps =
     eachField(scanner, Object.fromEntries(wanted.map((name) => [name, into(found, name)])))
 
 /**
- * Reads a value. A value that is too large is treated as absent, so that one object cannot prevent
- * the other objects of its kind from being read.
+ * Reads a field of an object. A value that is too large is ignored. Otherwise one such value would
+ * prevent the other objects of the kind from being read.
  */
 const into = (found: Map<string, Json>, name: string) =>
   function* (scanner: JsonScanner): Steps<void> {
@@ -149,7 +149,7 @@ function remoteHeadOf(metadata: ReadonlyMap<string, Json>): RemoteHead {
   return head
 }
 
-/** The list that all objects without finalizers or owners share. */
+/** An empty list, shared by all objects that have no finalizers or no owners. */
 const none: readonly never[] = []
 
 function headIn(metadata: ReadonlyMap<string, Json>): RemoteHead {

@@ -14,7 +14,7 @@ import { RemoteInformer } from './remote-informer.ts'
 import { RemoteCalls, RemoteObjects } from './remote-objects.ts'
 
 const { signal } = new AbortController()
-/** Timers that fire immediately, except for long delays. */
+/** Timers with a delay of up to a minute fire immediately. Longer delays are not changed. */
 const time: Time = {
   ...systemTime,
   after: (ms, run) => systemTime.after(ms > 60_000 ? ms : 1, run),

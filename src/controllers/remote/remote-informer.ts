@@ -19,18 +19,21 @@ const PAGE_ITEMS = 250
 const OBJECTS_MAX = 100_000
 const HEADS_BYTES_MAX = 64 << 20
 /**
- * Estimated sizes of an object without its owners, finalizers and key, and of an owner without its
- * strings.
+ * HEAD_BYTES is the estimated size of an object without its owners, finalizers and key. OWNER_BYTES
+ * is the estimated size of an owner without its strings.
  */
 const HEAD_BYTES = 300
 const OWNER_BYTES = 500
 /**
- * Lifetime of a watch, as in client-go. A watch that does not end by itself is aborted shortly
- * afterwards.
+ * Lifetime of a watch, as in client-go. If the server does not end the watch after this time, this
+ * client aborts it shortly afterward.
  */
 const WATCH_SECONDS = 300
 const WATCH_MS_MAX = (WATCH_SECONDS + 30) * 1_000
-/** Delay after the first failure or the end of a watch, and the maximum delay. */
+/**
+ * First and maximum delay before the objects are listed again after a failure. The first delay also
+ * applies before the next watch.
+ */
 const RETRY_MS_FIRST = 1_000
 const RETRY_MS_MAX = 30_000
 /** Delay before a resource with too many objects is listed again. */
@@ -43,11 +46,11 @@ class TooManyObjects extends Error {
 
 export type RemoteListener = {
   /**
-   * Called with the current state of an object. Undefined means that the object does not exist any
-   * more.
+   * Called with the current state of an object. `head` is undefined if the object does not exist
+   * any more.
    */
   readonly set: (key: string, head: RemoteHead | undefined) => void
-  /** Returns the keys that an earlier informer of this resource reported. */
+  /** Returns the keys of the objects that were reported before this informer was created. */
   readonly known: () => Iterable<string>
 }
 
@@ -82,8 +85,8 @@ export class RemoteInformer implements AsyncDisposable {
   }
 
   /**
-   * Returns an object. Returns undefined if it does not exist or is not listed yet (see
-   * `isListed`).
+   * Returns the metadata of an object. Undefined means that the object does not exist or, unless
+   * `isListed` is true, that it is not listed yet.
    */
   get(key: string): RemoteHead | undefined {
     return this.#heads.get(key)
@@ -114,7 +117,7 @@ export class RemoteInformer implements AsyncDisposable {
         failures = 0
       } catch (error) {
         if (signal.aborted) break
-        // A failure after a long time without failures does not count as a repeated failure.
+        // After a long time without a failure, count this one as the first.
         failures = time.monotonicMs() - since > RETRY_MS_MAX ? 1 : failures + 1
         waitMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
         if (error instanceof TooManyObjects) waitMs = TOO_MANY_MS
@@ -136,7 +139,7 @@ export class RemoteInformer implements AsyncDisposable {
     this.#isListed = true
     this.#listed.resolve()
     this.#tried.resolve()
-    // Watches end regularly. The next watch continues after the last event.
+    // The server ends each watch after some minutes. The next watch continues after the last event.
     while (!signal.aborted) {
       version = await this.#watch(version, signal)
       await sleep(this.#objects.options.time, RETRY_MS_FIRST, signal)
@@ -187,8 +190,8 @@ export class RemoteInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves to the resourceVersion of the last event when the watch has ended. Rejects if the
-   * watch was aborted, or if everything has to be listed again.
+   * Watches the objects until the server ends the watch. Resolves to the resourceVersion of the
+   * last event. Rejects if the watch was aborted, or if all objects must be listed again.
    */
   async #watch(version: string, signal: AbortSignal): Promise<string> {
     const { path, options } = this.#objects

@@ -1,8 +1,8 @@
 import type { RemoteResource } from './remote-content.ts'
 
 /**
- * Prefix of the keys by which controllers identify remote objects. No key of the database begins
- * with two slashes.
+ * Prefix of the keys with which controllers identify objects on remote servers. The database has no
+ * keys that begin with two slashes.
  */
 const root = '//'
 

@@ -10,20 +10,21 @@ import { RemoteCalls, RemoteObjects, type RemoteObjectsOptions } from './remote-
 const FOLLOWED_MAX = 500
 
 /**
- * One version of a resource. Another version can belong to another server with different objects.
+ * One version of a resource. Each version is treated as a separate resource, because another server
+ * may serve it with different objects.
  */
 export type RemoteKind = {
   readonly objects: RemoteObjects
   /**
-   * Whether the objects are listed and watched in this version. If false, they are requested one by
-   * one.
+   * Whether the objects of this version are listed and watched. If false, single objects are
+   * requested when they are needed.
    */
   readonly isFollowed: boolean
 }
 
 export type RemoteKindsOptions = Omit<RemoteObjectsOptions, 'calls'> & {
   readonly apis: RemoteApis
-  /** Verbs that a resource must support to be watched. */
+  /** The verbs that a resource must support. Otherwise it is not watched. */
   readonly verbs: readonly string[]
 }
 
@@ -47,8 +48,8 @@ export class RemoteKinds {
   }
 
   /**
-   * Returns the kinds according to the current discovery. The `objects` of an unchanged resource
-   * are the same instance as before.
+   * Returns the kinds that the remote servers currently have. If a resource is unchanged, its
+   * `objects` are the same instance as in the previous result.
    */
   refresh(): KnownKinds {
     const { apis, verbs, log } = this.#options
@@ -58,8 +59,8 @@ export class RemoteKinds {
     this.#objects = new Map()
     const kinds: RemoteKind[] = []
     /**
-     * Resources for which this loop has already chosen the version to watch. Preferred versions
-     * come first.
+     * Resources for which a version to watch has been chosen. Preferred versions come first in this
+     * loop, so they are chosen if possible.
      */
     const followed = new Set<string>()
     for (const resource of versions.flatMap(

@@ -1,7 +1,7 @@
 /**
- * The objects of one resource of a remote API server. A failed request does not show that an object
- * is gone: only a response that names the object proves that it does not exist. While the server is
- * unreachable, it is called only occasionally, so that callers need not wait for it.
+ * The objects of one resource of a remote API server. An object counts as gone only if the server
+ * says so in a response that names the object. A failed request is not enough. While the server is
+ * unreachable, most requests fail immediately, so that callers need not wait for the server.
  */
 import { fieldsOf, textOf } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
@@ -21,7 +21,7 @@ import type { RemoteResource } from './remote-content.ts'
 import { acceptObject, readHead, type RemoteHead } from './remote-heads.ts'
 import { RemoteKeys } from './remote-keys.ts'
 
-/** Initial and maximum backoff after a call to a server fails. */
+/** First and maximum time after a failed call in which the server is not called again. */
 const AWAY_MS_FIRST = 500
 const AWAY_MS_MAX = 30_000
 /**
@@ -31,12 +31,12 @@ const AWAY_MS_MAX = 30_000
  */
 const CALLS_MAX = 8
 /**
- * Status codes of responses to names that are too long or invalid. They do not mean that the server
- * is unreachable.
+ * Status codes with which a server rejects names that are too long or invalid. A server that sends
+ * them is reachable.
  */
 const nameRefusals: ReadonlySet<number> = new Set([400, 414, 431])
 
-/** Counts the calls of one controller to remote servers that are in progress. */
+/** The number of calls to remote servers that one controller is currently making. */
 export class RemoteCalls {
   underWay = 0
 }
@@ -98,9 +98,9 @@ export class RemoteObjects {
   }
 
   /**
-   * Whether a response proves that the object does not exist. A server that does not serve the
-   * resource also responds with 404, but does not name the object. The response can also name
-   * another object with the same name, such as the namespace.
+   * Whether a response proves that an object does not exist. It must have the status 404 and name
+   * this object. A server without the resource also responds with 404, but names no object. Other
+   * responses name another object, such as a missing namespace.
    */
   isAbsent(answer: RemoteAnswer, name: string): boolean {
     if (answer.status !== NOT_FOUND) return false
@@ -134,7 +134,7 @@ export class RemoteObjects {
     }
   }
 
-  /** Records a failure. Calls that fail at the same time count as one failure. */
+  /** Records a failure, unless a failure at about the same time is already recorded. */
   #recordFailure(): void {
     const now = this.options.time.monotonicMs()
     if (now < this.#awayUntilMs) return

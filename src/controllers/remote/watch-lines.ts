@@ -11,7 +11,10 @@ export class WatchLines {
   /** The beginning of an incomplete line. */
   readonly #begun = new GrowingBuffer()
 
-  /** Adds pieces and returns all complete lines. The caller can reuse the memory of the pieces. */
+  /**
+   * Adds pieces of the stream, and returns the lines that are now complete. The memory of the
+   * pieces can be reused afterward.
+   */
   add(pieces: readonly Buffer[]): readonly string[] {
     const lines: string[] = []
     for (const piece of pieces) {

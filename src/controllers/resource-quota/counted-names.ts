@@ -1,6 +1,6 @@
 /**
- * The names of resources that quotas limit, with the number of quotas that limit each name.
- * Iterating over all quotas at each change would take too long.
+ * The names of resources that quotas limit. Counts for each name how many quotas limit it, because
+ * finding this out by iterating over all quotas would take too long.
  */
 export class CountedNames {
   readonly #times = new Map<string, number>()
@@ -9,7 +9,10 @@ export class CountedNames {
     return this.#times.keys()
   }
 
-  /** Replaces the names of a quota. Returns whether the set of all names has changed. */
+  /**
+   * Replaces the names that a quota limits. Returns whether this adds a name to the set of all
+   * names, or removes one.
+   */
   change(before: readonly string[], now: readonly string[]): boolean {
     let hasChanged = false
     for (const name of now) {

@@ -1,8 +1,8 @@
 /**
  * The resourcequota-controller. It writes the limits of each quota, and the usage of the objects in
- * its namespace, to the status of the quota. Admission charges new objects. This controller
- * recounts the usage when limits change, when objects are deleted or use less, and every five
- * minutes.
+ * its namespace, to the status of the quota. For new objects, the admission plugin increases the
+ * usage. The controller counts the usage again when limits change, when objects are deleted or use
+ * less, and every five minutes.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
@@ -59,8 +59,8 @@ export type QuotaControllerOptions = {
 }
 
 /**
- * The known state of a quota: its namespace, the names that it limits, and its limits as text, so
- * that changes can be detected.
+ * The last known state of a quota: its namespace, the names of the limited resources, and the
+ * limits as text, which shows whether they have changed.
  */
 type QuotaEntry = {
   readonly namespace: string
@@ -104,7 +104,7 @@ export class QuotaController implements AsyncDisposable {
     this.#counted = this.#countable()
     this.#registryChanges = onRegistryChange(registry, () => {
       this.#counted = this.#countable()
-      // When a resource is watched again, the quotas that limit it are queued.
+      // This also queues the quotas that limit a resource whose watch is replaced.
       this.#followChanges()
     })
     if (remote !== undefined) {
@@ -172,7 +172,7 @@ export class QuotaController implements AsyncDisposable {
       const others = this.#inNamespace.get(known.namespace) ?? new Set<string>()
       this.#inNamespace.set(known.namespace, others.add(key))
     }
-    // A status update by this controller or by admission does not change the limits.
+    // Ignore changes that leave the limits as they are, such as a write of the status.
     if (before?.limits === known?.limits) return
     if (this.#names.change(before?.names ?? [], known?.names ?? [])) this.#followChanges()
     if (known !== undefined) this.#queue.add(key)
@@ -228,9 +228,9 @@ export class QuotaController implements AsyncDisposable {
   }
 
   /**
-   * Queues the quotas for which a change is relevant. Created objects are ignored, because
-   * admission charges them, and a count at this moment could miss objects that are charged but not
-   * stored yet.
+   * Queues the quotas whose usage may have changed. Created objects are ignored: the admission
+   * plugin has already added their usage. A count at this moment could miss other objects that were
+   * added to the usage but are not stored yet.
    */
   #onChange(counted: CountedResource, { type, item, previous }: ObjectEvent): void {
     if (type === 'ADDED') return
@@ -263,8 +263,8 @@ export class QuotaController implements AsyncDisposable {
     const quota = await (await reader.get(key, 'latest')).item?.objectInParts()
     const place = keys.parse(key)
     if (quota === undefined || place === undefined) return undefined
-    // Wait until the objects of earlier charges are stored. If they were not counted, their amounts
-    // could be used twice.
+    // Wait until the objects of earlier charges are stored. An object that is charged but not
+    // counted would allow another object to use the same amount.
     await orAborted(this.#options.openCharges.settled(place.namespace ?? ''), this.#stopping.signal)
     const slices = new Slices(systemTime, { isBackground: true, isExpensive: true })
     const limits = await inParts(() => limitsOf(quota), slices)
@@ -284,10 +284,9 @@ export class QuotaController implements AsyncDisposable {
 }
 
 /**
- * Returns the JSON of the quota with its new status, or undefined if the status is current. The
- * amount of a resource is taken from the first list in `counts` that contains the resource. If
- * there is none, the amount in the status is kept. The work can be divided into slices of time with
- * `inParts`.
+ * Returns the JSON of the quota with its new status, or undefined if the status is already right.
+ * The usage of a resource comes from the first list in `counts` that contains it, or from the old
+ * status if there is none. With `inParts`, this work can be divided into parts.
  */
 function updateOf(
   quota: KubeObject,

@@ -16,8 +16,8 @@ const verbs = ['create', 'list', 'watch', 'delete']
 
 export type RemoteCountsOptions = Omit<RemoteKindsOptions, 'verbs'> & {
   /**
-   * Called when the count for this name has changed in the namespace. Undefined means all
-   * namespaces.
+   * Called when the number of objects in a namespace has changed. `name` is the name of the limited
+   * resource. If `namespace` is undefined, all namespaces may have changed.
    */
   readonly onChange: (name: string, namespace: string | undefined) => void
 }
@@ -40,7 +40,9 @@ export class RemoteCounts implements AsyncDisposable {
     this.#onChange = onChange
   }
 
-  /** Watches the resources that quotas limit by these names, and no others. */
+  /**
+   * Begins to watch the resources that quotas limit by one of these names. Ends all other watches.
+   */
   follow(names: ReadonlySet<string>): void {
     const wanted = new Map<string, RemoteObjects>()
     for (const { objects, isFollowed } of this.#kinds.refresh().kinds) {
@@ -60,7 +62,8 @@ export class RemoteCounts implements AsyncDisposable {
   usageOf(quota: KubeObject, names: Iterable<string>): ResourceList {
     const used = new Map<string, Quantity>()
     const { scopes, scopeSelector } = fieldsOf(quota['spec'])
-    // Scopes select pods and similar objects. Other objects do not match any scope.
+    // A quota with scopes does not apply to these objects, because only pods and similar objects
+    // can belong to scopes.
     const hasScope = (Array.isArray(scopes) && scopes.length > 0) || scopeSelector !== undefined
     for (const name of names) {
       const one = this.#counted.get(name)

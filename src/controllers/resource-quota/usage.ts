@@ -21,7 +21,7 @@ export type CountedResource = CacheAccess & {
 export const limitsOf = (quota: KubeObject): ResourceList =>
   readResourceList(fieldsOf(quota['spec'])['hard'])
 
-/** Returns the usage of each resource name that any evaluator measures. */
+/** Returns the usage of each limited resource that can be counted. */
 export async function usageOf(
   quota: KubeObject,
   limits: ResourceList,
@@ -80,8 +80,8 @@ export function isSameUse(
   after: Item,
 ): boolean {
   if (evaluator.fixedUsage !== undefined) return true
-  // Decoding a large object takes a long time. If more than its metadata has changed, report a
-  // change: the quota is then recounted, in slices of time.
+  // Do not decode a large object, because this takes a long time. Assume that the usage has changed
+  // if anything but the metadata has changed. The quota is then counted again, in time slices.
   if (before.isLarge || after.isLarge) return hasSameContent(before, after)
   const [old, now] = [before.peek(), after.peek()]
   return (
@@ -90,7 +90,10 @@ export function isSameUse(
   )
 }
 
-/** Whether two versions of an object differ only in their metadata and neither is being deleted. */
+/**
+ * Whether two versions of an object are the same except for their metadata, and neither of them is
+ * being deleted.
+ */
 function hasSameContent(before: Item, after: Item): boolean {
   if (before.isUnprepared || after.isUnprepared) return false
   if (headOf(before).isMarked || headOf(after).isMarked) return false
