@@ -16,14 +16,14 @@ runWithCodeCache(
   { file, id: PROGRAM_ID, storeThread: startStoreThread() },
   cacheFolder(process.env),
 )
-// This call changes the V8 flags, so it must come after the program has started. Node's own modules
-// are compiled with the original flags, and compiling them again would take 5 MB.
+// Change the V8 flags only after the program has started. Node's own modules were compiled with the
+// original flags. If they had to be compiled again, this would take 5 MB of memory.
 if (process.argv[2] === 'dev') optimizeWhenUsed()
 
 /**
- * Starts the SQLite thread early, because its start takes as long as loading the program. Only
- * commands that most likely need the thread start it here. The program terminates the thread if it
- * is not needed.
+ * Starts the SQLite thread at once for commands that most likely need it. Starting the thread takes
+ * as long as loading the program, so both happen at the same time. If the program does not need the
+ * thread, it terminates the thread.
  */
 function startStoreThread(): Worker | undefined {
   const [, , command, ...args] = process.argv
@@ -36,8 +36,8 @@ function startStoreThread(): Worker | undefined {
     worker.unref()
     return worker
   } catch {
-    // The thread could not be started. The program tries again when it needs the thread, and
-    // reports what to do if that fails.
+    // The program will try again when it needs the thread. If that also fails, the program reports
+    // what to do.
     return undefined
   }
 }

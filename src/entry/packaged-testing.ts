@@ -25,8 +25,8 @@ const library = {
   file,
   id: TESTING_ID,
   prefix: 'testing-',
-  // Test runners start Node with various flags. Only those flags matter that change the code that
-  // V8 compiles.
+  // Identifies the V8 flags that affect compiled code. Test runners start Node with various other
+  // flags, which do not matter here.
   flags: cachedDataVersionTag().toString(16),
 }
 const { exports: loaded, save } = isOwnRealm()
@@ -45,8 +45,9 @@ export async function startCluster(options?: Testing.ClusterOptions): Promise<Te
 }
 
 /**
- * Whether this module runs in the main realm. Some test runners load modules into a separate realm
- * with its own Error class. Cached code would run in the main realm.
+ * Whether this module runs in the main realm of Node. Some test runners load modules into another
+ * realm, which has its own global classes such as Error. Cached code can run only in the main
+ * realm.
  */
 function isOwnRealm(): boolean {
   return runInThisContext('globalThis') === globalThis

@@ -30,20 +30,21 @@ if (command === 'etcd-stand-in') {
   command === 'serve' &&
   Object.keys(serveEnvironment).some((name) => given[name] === undefined)
 ) {
-  // Replaces this process, so that the process ID and the signals are those of the server.
+  // Replace this process instead of starting a child process. The server then has the process ID of
+  // this process, and gets its signals.
   process.execve?.(process.execPath, [process.execPath, command, ...args], {
     ...serveEnvironment,
     ...given,
   })
 } else {
   start()
-  // `packaged-main.ts` explains why this is called after the program has started.
+  // The V8 flags must not be changed earlier; `packaged-main.ts` gives the reason.
   if (command === 'dev') optimizeWhenUsed()
 }
 
 function start(): void {
   const program = {
-    // This file does not exist. The name appears in stack traces.
+    // There is no such file. V8 shows this name in stack traces.
     file: join(dirname(process.execPath), 'program.cjs'),
     text: Buffer.from(getRawAsset('program.cjs')).toString('latin1'),
     id: PROGRAM_ID,

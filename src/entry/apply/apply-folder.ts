@@ -1,6 +1,6 @@
 /**
- * Applies the manifests of a folder repeatedly. Each time, applies the manifests that have changed,
- * and deletes the objects that were created from manifests that no longer exist.
+ * Applies the manifests of a folder, and can do so again when the folder has changed. It then
+ * applies the changed manifests, and deletes the objects whose manifests no longer exist.
  */
 import { createHash } from 'node:crypto'
 import type { KubeObject } from '../../api/object.ts'
@@ -32,7 +32,7 @@ export type FolderResult = {
   /** Number of manifests whose objects did not change. */
   readonly unchanged: number
   readonly faults: readonly string[]
-  /** Whether the server has rejected a request. Another attempt may succeed. */
+  /** Whether the server has rejected a request, which may succeed in another attempt. */
   readonly isRejected: boolean
   /**
    * The objects that have no manifest any more, but were not deleted because `faults` is not empty.
@@ -40,7 +40,7 @@ export type FolderResult = {
   readonly kept: readonly KubeObject[]
 }
 
-/** A manifest that was applied, without its content. */
+/** A manifest that was applied. Its content is not stored, only a digest. */
 type AppliedManifest = {
   /** A digest of the manifest. */
   readonly digest: string
@@ -55,8 +55,8 @@ export class AppliedFolder {
   readonly #options: ApplyFolderOptions
   readonly #set: ApplySet
   /**
-   * The manifests that were applied successfully. The keys are those that `keyOf` returns for their
-   * objects.
+   * The manifests that were applied without an error, by the key that `keyOf` returns for the
+   * object.
    */
   readonly #applied = new Map<string, AppliedManifest>()
 
@@ -66,15 +66,16 @@ export class AppliedFolder {
   }
 
   /**
-   * Applies the manifests. Before objects are deleted, `isCurrent` checks whether the folder still
-   * has these manifests.
+   * Applies the manifests, and deletes objects whose manifests no longer exist. Before that,
+   * `isCurrent` checks that the folder has not changed again.
    */
   async apply(read: ParsedManifests, isCurrent: () => Promise<boolean>): Promise<FolderResult> {
     const { manifests, faults: duplicates } = withoutDuplicates(read.manifests)
     const recorded = await this.#set.read()
     const scope = unionOf(recorded ?? nowhere, scopeOf(manifests.map(({ object }) => object)))
-    // Record the kinds before their objects are created. If the server is stopped in between, the
-    // objects can still be found, and are deleted when their manifests are removed.
+    // Record the kinds before any objects are created. If the server stops before all objects are
+    // created, Keelson can still find the created ones later, and delete them when their manifests
+    // are removed.
     if (recorded !== undefined || manifests.length > 0) await this.#record(scope, recorded)
     const { applied, faults: rejected } = await this.#applyChanged(manifests)
     const faults = [...read.faults, ...duplicates, ...rejected]
@@ -102,7 +103,7 @@ export class AppliedFolder {
     }
   }
 
-  /** Applies the manifests that have changed since they were applied, and those that failed. */
+  /** Applies the manifests that have changed since the last call, and those that failed then. */
   async #applyChanged(manifests: readonly Manifest[]) {
     const digests = new Map(manifests.map((manifest) => [manifest, digestOf(manifest.object)]))
     const isChanged = (manifest: Manifest): boolean =>

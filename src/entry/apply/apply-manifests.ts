@@ -30,15 +30,15 @@ const CONCURRENT_OBJECTS = 8
 const SERVED_MS_MAX = 30_000
 /** Maximum wait until an object that is being deleted no longer exists. */
 const GONE_MS_MAX = 30_000
-/** Maximum wait until the server has processed a change on which an object depends. */
+/** How long to wait until the server has processed a change that an object depends on. */
 const NOTICED_MS_MAX = 5000
 
 export type ApplyOptions = {
   readonly client: ApiClient
   readonly signal?: AbortSignal
   /**
-   * Returns the ApplySet to which an object belongs from now on, or undefined if it belongs to
-   * none. `existing` is the object on the server.
+   * Returns the ID of the ApplySet that the object is added to, or undefined if it is added to
+   * none. `existing` is the object that is already on the server.
    */
   readonly applySetOf?: (manifest: Manifest, existing: KubeObject | undefined) => string | undefined
 }
@@ -109,7 +109,8 @@ class Applier {
     const existing = await this.#existing(path)
     const applySet = this.#options.applySetOf?.(manifest, existing)
     const response = await this.#patch(path, bodyOf(object, namespace, applySet))
-    // Another client has created the object in the meantime, so it does not belong to the ApplySet.
+    // If another client has created the object since it was looked up, remove it from the ApplySet
+    // again.
     const isForeign = existing === undefined && response.status === OK && applySet !== undefined
     const applied = appliedOf(
       isForeign ? await this.#patch(path, bodyOf(object, namespace, undefined)) : response,
@@ -181,9 +182,9 @@ class Applier {
   }
 
   /**
-   * Whether the server may have rejected the object only because it has not processed an earlier
-   * change yet. For example, a new namespace has no ServiceAccount yet, or a
-   * CustomResourceDefinition has new fields.
+   * Whether a rejection may only mean that the server has not processed an earlier change yet. For
+   * example, a new namespace may have no ServiceAccount yet, and new fields of a
+   * CustomResourceDefinition may be unknown.
    */
   #isPremature(response: ApiClientResponse, object: KubeObject): boolean {
     if (response.status < 400) return false
@@ -221,7 +222,7 @@ function bodyOf(
   }
 }
 
-/** The server's response to an apply or a GET is an object. */
+/** Converts a response of the server, which is an object. */
 function toObject(body: Json): KubeObject {
   const fields = fieldsOf(body)
   const { apiVersion, kind, metadata } = fields

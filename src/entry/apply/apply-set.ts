@@ -35,8 +35,8 @@ const ACCEPTED = 202
 const LIST_ITEMS_MAX = 500
 
 /**
- * The kinds and namespaces in which the members of an ApplySet are searched. An ApplySet may list
- * kinds and namespaces in which it has no members.
+ * The kinds and namespaces that the parent object of an ApplySet lists. Members are searched only
+ * there. There may be kinds and namespaces without members.
  */
 export type ApplySetScope = {
   /** The names of kinds, as `groupKindOf` returns them. */
@@ -94,8 +94,9 @@ export class ApplySet {
   }
 
   /**
-   * Returns the ID of the set if the object does not exist or is a member. Returns undefined if
-   * another client has created the object. Throws if the object is a member of another set.
+   * Returns the ID of the ApplySet if the object does not exist on the server or is already a
+   * member. Returns undefined if another client has created the object. Throws if the object is a
+   * member of another ApplySet.
    */
   idFor({ object }: Manifest, existing: KubeObject | undefined): string | undefined {
     if (object.metadata.labels?.[partOfLabel] !== undefined)
@@ -128,7 +129,7 @@ export class ApplySet {
     }
   }
 
-  /** Records the scope in the parent object. */
+  /** Writes the kinds and namespaces of the members to the parent object. */
   async write({ kinds, namespaces }: ApplySetScope): Promise<void> {
     const { client, folder, version } = this.#options
     const body = {
@@ -151,7 +152,7 @@ export class ApplySet {
     this.#checked(await client({ method: 'PATCH', path, body, contentType }))
   }
 
-  /** Returns the members of these kinds. Kinds that the server does not serve have no members. */
+  /** Returns the members of these kinds. Leaves out kinds that the server does not serve. */
   async members({ kinds }: ApplySetScope): Promise<readonly KubeObject[]> {
     const types = new ResourceTypes(this.#options.client)
     const found: KubeObject[] = []
@@ -163,7 +164,7 @@ export class ApplySet {
     return found
   }
 
-  /** Deletes a member. Returns false if it does not exist any more. */
+  /** Deletes a member of the ApplySet. Returns false if the object does not exist any more. */
   async delete(member: KubeObject): Promise<boolean> {
     const types = new ResourceTypes(this.#options.client)
     const type = await types.find(member.apiVersion, member.kind)
@@ -175,7 +176,7 @@ export class ApplySet {
       body: {
         apiVersion: 'v1',
         kind: 'DeleteOptions',
-        // Another client may have deleted the object and created it again.
+        // Do not delete an object that another client has created under the same name.
         preconditions: { uid },
         propagationPolicy: 'Background',
       },
@@ -228,7 +229,7 @@ export class ApplySet {
   }
 }
 
-/** Whether `applyManifests` has set the label of an ApplySet. */
+/** Whether the label of an ApplySet was set by Keelson, according to managedFields. */
 const isLabeledByKeelson = ({ metadata }: KubeObject): boolean =>
   itemsOf(metadata['managedFields']).some(({ manager, operation, fieldsV1 }) => {
     const labels = fieldsOf(fieldsOf(fieldsOf(fieldsV1)['f:metadata'])['f:labels'])

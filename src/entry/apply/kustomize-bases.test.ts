@@ -18,7 +18,8 @@ test('the folders that a kustomization uses are found, including those that it u
     'dev',
     'resources: [../base, web.yaml, "https://example.com/web"]\ncomponents: [../debug]\n',
   )
-  // A cycle is an error that kustomize reports.
+  // `dev` and `base` include each other. kustomize reports this as an error; `basesOf` must only
+  // end.
   write('base', 'resources: [../common, ../dev]\n')
   write('common', 'resources: [\n')
   write('debug', 'kind: Component\n')

@@ -15,7 +15,7 @@ const names = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
  */
 export async function basesOf(folder: string): Promise<readonly string[]> {
   const found = new Set<string>([resolve(folder)])
-  // The loop also visits the folders that are added to the set while it runs.
+  // The set grows during this loop, and the loop also visits the added folders.
   for (const path of found) {
     for (const entry of await includedBy(path)) {
       const base = resolve(path, entry)
@@ -26,8 +26,7 @@ export async function basesOf(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * Returns the entries of a kustomization that can be paths of folders. Some entries are files or
- * URLs.
+ * Returns the entries of a kustomization that may name folders. Some of them name files or URLs.
  */
 async function includedBy(folder: string): Promise<readonly string[]> {
   for (const name of names) {

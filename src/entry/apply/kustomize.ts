@@ -11,7 +11,7 @@ const run = promisify(execFile)
 
 /** Maximum time of a build, which may download remote bases. */
 const TIMEOUT_MS = 120_000
-/** Maximum size of the output. */
+/** Maximum size of the manifests that the program prints. */
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 const commands = [
@@ -33,7 +33,7 @@ export async function buildKustomization(
     const command = `${program} ${verb} ${folder}`
     try {
       const options = { timeout: TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX, signal }
-      // The path is absolute or begins with a dot, so it is never a flag or a URL.
+      // Make the path begin with a slash or a dot, so that it cannot be read as a flag or a URL.
       const path = folder.startsWith('/') ? folder : `./${folder}`
       const { stdout } = await run(program, [verb, path], options)
       return { text: stdout, command }

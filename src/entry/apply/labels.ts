@@ -9,7 +9,7 @@ export const idLabel = 'applyset.kubernetes.io/id'
 /** The annotation with the program that manages the ApplySet, and its version. */
 export const toolingAnnotation = 'applyset.kubernetes.io/tooling'
 
-/** The annotation with the kinds of the members, each with its group. */
+/** The annotation that lists the kinds of the members, such as `Deployment.apps`. */
 export const kindsAnnotation = 'applyset.kubernetes.io/contains-group-kinds'
 
 /** The annotation with the namespaces of the members, except the namespace of the parent. */

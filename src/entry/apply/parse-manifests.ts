@@ -20,7 +20,9 @@ export type ParsedManifests = {
   readonly faults: readonly string[]
 }
 
-/** Returns the description of a line, such as `shop/web.yaml:12`. Lines are counted from one. */
+/**
+ * Returns the place of a line for error messages, such as `shop/web.yaml:12`. The first line is 1.
+ */
 export type DescribeLine = (line: number) => string
 
 /**
@@ -51,9 +53,9 @@ export function parseManifests(text: string, describeLine: DescribeLine): Parsed
 
 type YamlDocument = {
   readonly text: string
-  /** The line of the text's first character. */
+  /** The line in the file at which the text of the document begins. */
   readonly firstLine: number
-  /** The first line that is not empty, a comment or `---`. */
+  /** The line in the file at which the content begins, after empty lines, comments and `---`. */
   readonly line: number
 }
 
@@ -98,7 +100,8 @@ function parseDocument(text: string): { value: Json; duplicates: readonly string
     try {
       return { value: parseJson(Buffer.from(text)), duplicates: [] }
     } catch {
-      // The YAML parser below reads the text, or reports the line of the error.
+      // The text is not JSON. The YAML parser may still be able to read it, and otherwise reports
+      // the line of the error.
     }
   }
   return parseYaml(Buffer.from(text))
@@ -129,7 +132,10 @@ export function addManifests(value: Json, source: string, into: Collected): void
   else into.manifests.push({ object: { ...fieldsOf(value), apiVersion, kind, metadata }, source })
 }
 
-/** Leaves out each manifest whose object has an earlier manifest, and returns an error for it. */
+/**
+ * If several manifests describe the same object, keeps the first one, and returns an error for each
+ * of the others.
+ */
 export function withoutDuplicates(manifests: readonly Manifest[]): ParsedManifests {
   const first = new Map<string, Manifest>()
   const faults: string[] = []

@@ -7,7 +7,7 @@ import { isKustomizationFile, type Scan, type ScannedFile } from './scan.ts'
 
 /** Maximum size of a file. The largest known manifests, bundles of CRDs, are 5 MB long. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024
-/** Maximum total size of the files of a folder, which are in memory at the same time. */
+/** Maximum total size of all files of a folder. They are all read into memory at once. */
 const FOLDER_BYTES_MAX = 64 * 1024 * 1024
 /** Maximum number of objects in a folder. */
 const OBJECTS_MAX = 10_000
@@ -15,7 +15,7 @@ const OBJECTS_MAX = 10_000
 const MB = 1024 * 1024
 
 export type ReadManifests = ParsedManifests & {
-  /** The files that do not contain manifests. */
+  /** The paths of the files in which no manifest was found. */
   readonly skipped: readonly string[]
 }
 

@@ -6,7 +6,7 @@ import { DEFAULT_NAMESPACE, groupOf } from './object-names.ts'
 export type ResourceType = {
   readonly kind: string
   readonly group: string
-  /** The path of the group and version, such as `/apis/apps/v1`. */
+  /** The path of the group version on the server, such as `/apis/apps/v1`. */
   readonly root: string
   readonly plural: string
   readonly isNamespaced: boolean
@@ -35,18 +35,22 @@ export class ResourceTypes {
     this.#client = client
   }
 
-  /** Returns the type, or undefined if the server does not serve it. */
+  /** Returns the resource of a kind, or undefined if the server does not serve the kind. */
   async find(apiVersion: string, kind: string): Promise<ResourceType | undefined> {
     const known = this.#lists.get(apiVersion)
     const list = known ?? this.#list(apiVersion)
     this.#lists.set(apiVersion, list)
     const found = (await list).find((type) => type.kind === kind)
-    // The type may be served later, because a CustomResourceDefinition can be created any time.
+    // Do not cache this result: a CustomResourceDefinition with this kind may be created at any
+    // time.
     if (found === undefined) this.#lists.delete(apiVersion)
     return found
   }
 
-  /** Returns the type in the preferred version of its group, or undefined if it is not served. */
+  /**
+   * Returns the resource of a kind in the preferred version of its group, or undefined if the
+   * server does not serve the kind.
+   */
   async findInGroup(group: string, kind: string): Promise<ResourceType | undefined> {
     if (group === '') return await this.find('v1', kind)
     const response = await this.#client({ method: 'GET', path: `/apis/${group}` })

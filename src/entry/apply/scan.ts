@@ -18,11 +18,13 @@ export type ScannedFile = {
 export type Scan = {
   /** The path that was scanned, which is a folder or a file. */
   readonly path: string
-  /** The files, sorted by path. Without a kustomization, only YAML and JSON files. */
+  /**
+   * The files, sorted by path. If the folder has no kustomization, only its YAML and JSON files.
+   */
   readonly files: readonly ScannedFile[]
   /** All folders that contain the files. */
   readonly folders: readonly string[]
-  /** Whether kustomize builds the folder. */
+  /** Whether the folder has a kustomization, from which kustomize has to build the manifests. */
   readonly isKustomization: boolean
 }
 
@@ -71,8 +73,8 @@ const compare = (one: string, other: string): number => (one < other ? -1 : one 
 
 /**
  * Returns the size and the modification time of a file. Returns undefined if the file was removed
- * in the meantime, or is not a regular file. `root` is the real path of the folder that links must
- * not leave, if there is one.
+ * in the meantime, or is not a regular file. If `root` is set, a link must not lead out of this
+ * folder.
  */
 async function toScannedFile(
   path: string,

@@ -34,7 +34,10 @@ const stageOfKind = new Map(
 
 export const isDefinition = ({ object }: Manifest): boolean => groupKindOf(object) === CRDS
 
-/** Returns the number of a kind's stage. `groupKind` has the form that `groupKindOf` returns. */
+/**
+ * Returns the number of the stage in which a kind is applied. `groupKind` is, for example,
+ * `Deployment.apps`.
+ */
 export const stageOf = (groupKind: string): number => stageOfKind.get(groupKind) ?? others
 
 /** Divides manifests into stages. The manifests of a stage keep their order. */

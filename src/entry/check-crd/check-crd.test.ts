@@ -8,7 +8,7 @@ import { checkableMinors, gatesOfMinor, parseVersions } from './versions.ts'
 
 const RELEASES = [33]
 
-/** Returns a definition of Widgets with this schema of the spec. */
+/** Returns a CustomResourceDefinition of the kind Widget, in which `spec` has this schema. */
 const definitionOf = (spec: Fields, scope = 'Namespaced'): object => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -56,7 +56,7 @@ async function reportOfSteps(steps: readonly (readonly object[])[]): Promise<Rep
   return { versions, manifests: checked }
 }
 
-/** Returns the outcomes of each object: 1.31, 1.32 and 1.33. */
+/** Returns for each object its outcomes in Kubernetes 1.31, 1.32 and 1.33. */
 const outcomesOf = ({ versions, manifests }: Report): (string | undefined)[][] =>
   manifests.map((manifest) => versions.map(({ verdicts }) => verdicts.get(manifest)?.outcome))
 

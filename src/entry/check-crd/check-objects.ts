@@ -20,7 +20,10 @@ import { validateCreate, validateUpdate } from '../../registry/validate.ts'
 import { DEFAULT_NAMESPACE, groupOf, keyOf } from '../apply/object-names.ts'
 import type { Manifest } from '../apply/parse-manifests.ts'
 
-/** `skipped` means that the definition of the object was refused. */
+/**
+ * The outcome of a check. `skipped` means that the object was not checked, because its
+ * CustomResourceDefinition was refused.
+ */
 export type Outcome = 'ok' | 'refused' | 'skipped'
 
 export type Verdict = {
@@ -36,10 +39,10 @@ export const isDefinition = ({ object }: Manifest): boolean =>
   object.kind === 'CustomResourceDefinition'
 
 /**
- * Returns the definitions, and the objects whose kinds they define, in the order in which they are
- * checked. Each step contains the manifests of one argument, and is checked like a `kubectl apply`
- * of its definitions and then of its other objects. New definitions are checked before all steps,
- * because the samples of a project can come before its definitions.
+ * Returns the CustomResourceDefinitions, and the objects of their kinds, in the order in which they
+ * are checked. Each step has the manifests of one argument of the command. In each step,
+ * definitions come before other objects. New definitions even come before all steps, because the
+ * examples of a project can precede its definitions.
  */
 export function inCheckingOrder(steps: readonly (readonly Manifest[])[]): readonly Manifest[] {
   const created = new Map<string, Manifest>()
@@ -69,8 +72,8 @@ function definedKind({ spec }: KubeObject): string {
 }
 
 /**
- * Returns the verdict of a version on each object, in this order. An object that was accepted
- * before is checked as an update.
+ * Returns what one version of Kubernetes says about each object. The objects are checked in this
+ * order. If an earlier state of an object was accepted, the object is checked as an update.
  */
 export async function checkObjects(
   manifests: readonly Manifest[],
@@ -88,7 +91,7 @@ export async function checkObjects(
   return verdicts
 }
 
-/** The objects that a server would have stored. */
+/** The simulated state of a cluster: the objects that a server would have stored so far. */
 class CheckedCluster {
   readonly #release: number
   readonly #definitions: Resource
@@ -167,7 +170,10 @@ type WriteResult = {
   readonly object?: KubeObject
 }
 
-/** Decodes, completes and validates a new object, or an update of the object `before`. */
+/**
+ * Processes a new object, or an update of the object `before`, as a server does before it stores
+ * the object: decodes it, sets fields and validates it.
+ */
 async function write(
   given: KubeObject,
   resource: Resource,
@@ -203,7 +209,7 @@ type PrepareTools = {
   readonly warn: (text: string) => void
 }
 
-/** Sets the fields that the server sets before it validates an object. */
+/** Sets fields such as the uid, which the server sets before it validates an object. */
 function prepare(
   decoded: KubeObject,
   before: KubeObject | undefined,

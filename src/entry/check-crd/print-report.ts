@@ -1,4 +1,7 @@
-/** The output of `keelson check-crd`: a table of the verdicts, and the reasons. */
+/**
+ * The output of `keelson check-crd`: a table that shows for each object which versions accept it,
+ * and the errors and warnings.
+ */
 import { describeObject } from '../apply/object-names.ts'
 import type { Manifest } from '../apply/parse-manifests.ts'
 import type { Outcome, Verdict } from './check-objects.ts'
@@ -18,7 +21,7 @@ export const countRefused = ({ versions, manifests }: Report): number =>
     versions.some(({ verdicts }) => verdicts.get(manifest)?.outcome === 'refused'),
   ).length
 
-/** Prints the table, the reasons and a summary. */
+/** Returns the table, the errors and warnings, and a summary line. */
 export function printReport(report: Report): string {
   const { versions, manifests } = report
   const width = 'refused'.length
@@ -33,10 +36,13 @@ export function printReport(report: Report): string {
   return `${[lines.join('\n'), ...describeReasons(report), summarize(report)].join('\n\n')}\n`
 }
 
-/** Maximum length of the reasons in the summary. GitHub accepts one MiB for each step. */
+/**
+ * Maximum length of the errors and warnings in the summary of a GitHub Actions job. GitHub accepts
+ * one MiB for each step of a job.
+ */
 const SUMMARY_CHARACTERS_MAX = 200_000
 
-/** Prints the summary for GitHub Actions, in HTML that Markdown can contain. */
+/** Returns the summary for a GitHub Actions job: HTML that Markdown can contain. */
 export function printSummary(report: Report): string {
   const { versions, manifests } = report
   const row = (tag: string, cells: readonly string[]): string =>

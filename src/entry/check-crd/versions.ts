@@ -4,8 +4,8 @@ import { oldestMinor, parseRelease } from '../../api/releases.ts'
 import { parseFeatureGates } from '../../config/feature-gates.ts'
 
 /**
- * Returns the versions that can be checked if these releases can be served: the releases, and the
- * older versions that the oldest release emulates.
+ * Returns the minor versions that can be checked. `releases` are the releases that Keelson can
+ * serve. Older versions can also be checked if the oldest release can emulate them.
  */
 export function checkableMinors(releases: readonly number[]): readonly number[] {
   const oldest = Math.min(...releases)
@@ -14,9 +14,9 @@ export function checkableMinors(releases: readonly number[]): readonly number[] 
 }
 
 /**
- * Returns the feature gates of a version. `releases` are the releases that can be served. The rules
- * of new definitions can use the libraries of the version before, as on a server of the version
- * itself. A server that emulates 1.31 would also allow the libraries of 1.31.
+ * Returns the feature gates of a version. `releases` are the releases that Keelson can serve. CEL
+ * rules in new definitions can use the libraries of the previous version, as on a real server of
+ * this version. A server that only emulates 1.31 would also allow libraries that 1.31 added.
  */
 export function gatesOfMinor(minor: number, releases: readonly number[]): Gates {
   const release = Math.max(minor, Math.min(...releases))

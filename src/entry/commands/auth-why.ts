@@ -23,7 +23,7 @@ const TIMEOUT_MS = 60_000
 export class WhyUsageError extends Error {}
 
 export type AuthWhyOptions = {
-  /** The kubeconfig that is used if no flag names one. */
+  /** The path of the kubeconfig that is used if no flag names a kubeconfig. */
   readonly defaultKubeconfig: string
 }
 
@@ -35,8 +35,8 @@ export type Explanation = {
 }
 
 /**
- * Returns the text to print. Throws a WhyUsageError for invalid flags, and otherwise an Error that
- * says what to do.
+ * Queries the server, and returns the text to print. Throws a WhyUsageError for invalid flags, and
+ * otherwise an Error that says what to do.
  */
 export async function authWhy(
   args: readonly string[],
@@ -70,7 +70,7 @@ function parseWhy(args: readonly string[]) {
   }
 }
 
-/** Returns an error message in Keelson's own words. `message` is that of `parseArgs`. */
+/** Rewrites an error message of Node's `parseArgs` in the words of Keelson. */
 function describeFault(message: string): string {
   const [, flag, name = ''] = /^[^']*'(?:-\w, )?(--?([\w-]+))/.exec(message) ?? []
   if (flag === undefined) return message
@@ -115,7 +115,7 @@ function setIf(query: URLSearchParams, name: string, value: string | undefined):
   if (value !== undefined) query.set(name, value)
 }
 
-/** Adds the groups that impersonation of the user would also add. */
+/** Adds the groups that a server would add if a client impersonated the user. */
 function groupsOf(user: string, groups: readonly string[]): readonly string[] {
   const account = parseAccountUserName(user)
   const own = account === undefined || groups.length > 0 ? groups : accountGroups(account.namespace)

@@ -1,6 +1,6 @@
 /**
- * Access to the process for commands, because only main.ts uses the process itself. Also defines
- * the exit codes that the commands share.
+ * The interface between the commands and the process. Commands do not use the process directly;
+ * only main.ts does. This file also defines the exit codes that several commands use.
  */
 import type { Worker } from 'node:worker_threads'
 import type { CommandHelp } from '../../lib/process/command-help.ts'
@@ -31,15 +31,15 @@ export type CommandContext = {
   readonly fail: (code: number, reasons: readonly string[]) => void
   readonly createSink: (format: LogFormat) => LogSink
   /**
-   * Handles signals from now on. A signal calls the function that was passed to the `stopWith`
-   * method of the returned object. `onForced` is called before a second signal ends the process.
+   * Handles signals from now on. The first signal calls the function that was passed to `stopWith`.
+   * A second signal ends the process, after a call of `onForced`.
    */
   readonly onSignals: (log: Log, onForced?: () => void) => Stopping
   readonly onHangup: (act: () => void) => void
   /** The folder for files that can be recreated, or undefined if there is none. */
   readonly cache: string | undefined
   /**
-   * Returns the path of a file in the package. The argument is relative to the folder of the
+   * Returns the absolute path of a file in the package. `path` is relative to the folder of the
    * program.
    */
   readonly fileOf: (path: string) => string
@@ -50,7 +50,7 @@ export type CommandContext = {
   readonly version: string
   /** All commands, for the commands that print or describe them. */
   readonly commands: readonly CommandEntry[]
-  /** The thread of the embedded store, if it is already running. */
+  /** The thread of the embedded store, if main.ts has already started it. */
   readonly storeThread: Worker | undefined
 }
 
@@ -59,19 +59,19 @@ export type Stopping = {
   /** Aborted by the first signal, so that the command skips the steps that have not started yet. */
   readonly signal: AbortSignal
   stopWith(stop: () => Promise<void>): void
-  /** Lets the command also stop when the terminal is closed. */
+  /** Makes the command also stop on SIGHUP, for example when the terminal is closed. */
   stopOnHangup(): void
 }
 
-/** A row of the table of commands (`command-table.ts`). */
+/** A command, as described in the table in command-table.ts. */
 export type CommandEntry = {
-  /** The words that follow `keelson`. */
+  /** The name of the command without `keelson`, such as `store export`. */
   readonly name: string
-  /** A sentence for the list of commands. */
+  /** One sentence about the command, for the list of commands. */
   readonly summary: string
-  /** Whether the list of commands leaves the command out, because only programs run it. */
+  /** Whether the list of commands omits this command, because users do not run it themselves. */
   readonly isHidden?: boolean
-  /** The command whose flags this one also accepts. */
+  /** The name of another command whose flags this command also accepts. */
   readonly alsoTakesFlagsOf?: string
   readonly help: () => Promise<CommandHelp>
   readonly load: () => Promise<Command>

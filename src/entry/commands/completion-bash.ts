@@ -75,7 +75,10 @@ const zshDriver = `_keelson() {
 if [[ $funcstack[1] == _keelson ]]; then _keelson "$@"; else compdef _keelson keelson; fi
 `
 
-/** Sets the command, the flag whose value follows, and the position of the next argument. */
+/**
+ * The shell function that parses the words before the cursor. It sets `command`, `flag` (if its
+ * value follows), and `position`, the position of the next argument.
+ */
 const parser = `_keelson_parse() {
   local word
   for word; do
@@ -150,7 +153,10 @@ function prefixesOf(name: string): string[] {
   return words.map((_, at) => words.slice(0, at + 1).join(' '))
 }
 
-/** Returns the words that can follow the first words of a command's name. */
+/**
+ * Returns the words that can follow `prefix`, the first words of a command's name. For example, the
+ * word `export` can follow `store`.
+ */
 export function nextWords(commands: readonly DescribedCommand[], prefix: string): string[] {
   const before = prefix === '' ? '' : `${prefix} `
   const next = commands.flatMap(({ name }) =>

@@ -14,7 +14,7 @@ export type DescribedCommand = {
   readonly flags: ReadonlyMap<string, CommandFlag>
 }
 
-/** Returns the commands that users run. */
+/** Describes the commands that are in the list of commands. */
 export async function describeCommands(
   commands: readonly CommandEntry[],
 ): Promise<readonly DescribedCommand[]> {
@@ -28,14 +28,17 @@ export async function describeCommands(
         name,
         summary,
         help: name === 'help' ? { ...own, arguments: wordsOf(shown) } : own,
-        // The command's own flags replace inherited flags with the same name.
+        // If the command and the one whose flags it also accepts have a flag with the same name,
+        // use the command's own.
         flags: new Map([...inherited, ...flagsOf(own), ...Object.entries(helpFlag)]),
       }
     }),
   )
 }
 
-/** Returns the first words of all commands, the second words, and so on. */
+/**
+ * Returns a list with the first words of all commands, a list with their second words, and so on.
+ */
 function wordsOf(commands: readonly CommandEntry[]): string[][] {
   const names = commands.map(({ name }) => name.split(' '))
   const length = Math.max(...names.map((words) => words.length))

@@ -37,7 +37,7 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
       configureLog: ({ format, verbosity: level, modules }) => {
         verbosity.level = level
         verbosity.setModules(modules)
-        // The lines of `-v` are for people, so they are printed as text even if the output is a
+        // With `-v`, the log is meant for people, so it is printed as text even if the output is a
         // file.
         const isForPeople = format === 'auto' && level === REQUESTS
         sink = parts.createSink({ format: isForPeople ? 'text' : format, verbosity })
@@ -61,8 +61,8 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
     collectWhenIdle()
     const why = await running.failed
     if (signals.isStopping) return
-    // Stop the other components. Otherwise etcd would continue to run, and the temporary folder and
-    // the record of the running server would remain.
+    // A component has failed, so stop the others. Otherwise etcd would continue to run, and the
+    // temporary folder and the record of the running server would not be removed.
     await running.stop()
     parts.fail(FAILURE, [why])
   } catch (error) {

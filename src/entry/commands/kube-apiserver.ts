@@ -7,7 +7,7 @@ import { serve } from './serve.ts'
 
 export async function kubeApiServer(args: readonly string[], parts: CommandContext): Promise<void> {
   const given = parts.env[parentVariable]
-  // When the parent process ends, this process sends SIGTERM to itself, which stops the server.
+  // If the parent process ends, stop the server by sending SIGTERM to this process.
   exitWithParent({ given, onGone: () => process.kill(process.pid, 'SIGTERM') })
   await serve(await replaceStandIn(args), parts)
   collectWhenIdle()

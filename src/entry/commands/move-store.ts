@@ -19,13 +19,13 @@ export class StoreUsageError extends Error {}
 
 export type MoveStoreOptions = {
   readonly nowMs: number
-  /** Shows the progress to a user at a terminal. Null if there is no terminal. */
+  /** Shows the progress on the user's terminal. Null if there is no terminal. */
   readonly showProgress: ((line: string) => void) | null
 }
 
 /**
- * Returns the text to print. Throws a StoreUsageError for invalid flags, and otherwise an Error
- * that says what to do.
+ * Runs the command, and returns the text to print. Throws a StoreUsageError for invalid flags, and
+ * otherwise an Error that says what to do.
  */
 export async function moveStore(
   args: readonly string[],
@@ -131,8 +131,8 @@ type Flags = ReturnType<typeof parseFlags>['values']
 type Command = (typeof storeCommands)[number]
 
 /**
- * Parses the arguments. `file` is the file of an export or import, or the configuration of a
- * rewrite.
+ * Parses the arguments. For `export` and `import`, `file` is the file with the objects. For
+ * `rewrite`, it is the EncryptionConfiguration.
  */
 function parse(args: readonly string[]): { command: Command; file: string; flags: Flags } {
   const { values: flags, positionals } = parseFlags(args)

@@ -2,14 +2,17 @@
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** The folder in which each `keelson dev` process of this user records that it is running. */
+/**
+ * The folder in which `keelson dev` records the running servers of this user, or undefined if the
+ * user has no cache folder.
+ */
 export const runningIndex = ({
   cache,
 }: {
   readonly cache: string | undefined
 }): string | undefined => (cache === undefined ? undefined : join(cache, 'running'))
 
-/** The error if there is no folder for the records of running servers. */
+/** The error message if running servers cannot be recorded. */
 export const notNoted =
   'running servers are not recorded: there is no cache folder that only this user can write to (XDG_CACHE_HOME, or .cache in HOME)'
 

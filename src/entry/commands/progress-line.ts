@@ -28,7 +28,7 @@ export function progressLine(out: ProgressOutput, terminalName?: string): Progre
       out.write(clear + line)
     },
     end: () => {
-      // Ensures that the next line is shown, even if the interval since the last line is short.
+      // Show the next line immediately, whenever the last line was shown.
       shownMs = Number.NEGATIVE_INFINITY
       out.write(clear)
     },

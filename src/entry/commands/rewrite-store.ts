@@ -26,11 +26,10 @@ const KEYS_SHOWN = 10
 
 const log = (): void => undefined
 
-/** Returns the text to print. On failure, throws an Error that says what to do. */
+/** Encrypts the values, and returns the text to print. Throws an Error that says what to do. */
 export async function rewriteStore(request: RewriteRequest): Promise<string> {
   const { store: place, etcdPrefix, config: path, eventTtlSeconds, showProgress } = request
-  // KMS v1 is enabled, because this command is also used to migrate from KMS v1 to another
-  // provider.
+  // Enable KMS v1, because users also migrate from it to another provider with this command.
   const gates = {
     ...defaultGates,
     isOn: (name: string) => name === 'KMSv1' || defaultGates.isOn(name),

@@ -15,8 +15,7 @@ import { readRunFlags, type RunFlags } from './run-flags.ts'
 const NOT_FOUND = 127
 const NOT_EXECUTABLE = 126
 /**
- * If a signal ended a command, shells return an exit code that is this number plus the number of
- * the signal.
+ * If a command was ended by a signal, a shell exits with this number plus the number of the signal.
  */
 const SIGNAL_BASE = 128
 
@@ -41,8 +40,7 @@ export async function run(args: readonly string[], parts: CommandContext): Promi
 
 function startServer({ controllers }: RunFlags, parts: CommandContext): Promise<Cluster> {
   const sink = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
-  // Log only warnings and errors, because other log lines of the server would be mixed with the
-  // output of the command.
+  // Log only warnings and errors. Other log entries would be mixed with the output of the command.
   const log: Log = (level, ...entry) => {
     if (level === 'warn' || level === 'error') sink.log(level, ...entry)
   }
@@ -63,8 +61,8 @@ async function runCommand(
   { cluster, signals, parts }: RunContext,
 ): Promise<number | NodeJS.Signals | StartFault> {
   const kubeconfig = cluster.kubeconfigFile()
-  // The command may print immediately, and a reader of its output may then kill this process. The
-  // guard is therefore started first.
+  // Start the guard before the command. As soon as the command prints something, another program
+  // that reads its output might kill this process.
   const guard = startGuard(dirname(kubeconfig))
   const child = spawn(program, args, {
     stdio: 'inherit',
@@ -73,7 +71,7 @@ async function runCommand(
   if (child.pid !== undefined) guard?.stdin.write(`${child.pid}\n`)
   signals.passTo(child)
   try {
-    // The event has two values: the exit code and the signal. One of them is null.
+    // One of the two values is null: the exit code, or the signal that ended the command.
     const [code, signal]: readonly unknown[] = await once(child, 'exit')
     return typeof code === 'number' ? code : signalOf(signal)
   } catch (error) {
@@ -96,9 +94,9 @@ function startFault(program: string, error: unknown): StartFault {
 }
 
 /**
- * Starts another process as a guard, because this process cannot clean up if it is killed. The
- * guard reads the process ID of the command from its standard input, which ends when this process
- * ends. The guard then ends the command and removes the folder.
+ * Starts a guard: another process that cleans up if this process is killed. The guard reads the
+ * process ID of the command from its standard input. This input ends when this process ends. The
+ * guard then ends the command and removes the folder.
  */
 function startGuard(folder: string): ChildProcessByStdio<Writable, null, null> | undefined {
   if (process.platform === 'win32') return undefined
@@ -109,13 +107,16 @@ function startGuard(folder: string): ChildProcessByStdio<Writable, null, null> |
     // Ctrl-C at a terminal must not end the guard.
     detached: true,
   })
-  // If the guard fails, only the cleanup after SIGKILL is missing, so its errors are ignored.
+  // Ignore errors of the guard. Without it, only the cleanup after SIGKILL is missing.
   guard.on('error', () => undefined)
   guard.stdin.on('error', () => undefined)
   return guard
 }
 
-/** Passes signals on to the command. Remembers a signal that arrives before the command starts. */
+/**
+ * Passes signals of this process on to the command. A signal that arrives before the command has
+ * started is stored in `received`.
+ */
 class PassedSignals {
   received: NodeJS.Signals | undefined
   #child: ChildProcess | undefined

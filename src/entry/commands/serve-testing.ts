@@ -11,14 +11,15 @@ import { type CommandContext, FAILURE } from './command-context.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 
 /**
- * Interval of the timer that keeps the process alive. The timer does nothing, so any interval is
- * suitable.
+ * Interval of a timer that only keeps the process alive. Its function does nothing, so any interval
+ * is suitable.
  */
 const KEPT_ALIVE_MS = 3_600_000
 
 export async function serveTesting(flags: readonly string[], parts: CommandContext): Promise<void> {
   const sink = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
-  // Each test would print the steps of the shutdown, so only warnings and errors are logged.
+  // Log only warnings and errors. Otherwise the steps of the shutdown would be printed in each
+  // test.
   const log: Log = (level, ...entry) => {
     if (level === 'warn' || level === 'error') sink.log(level, ...entry)
   }
@@ -33,7 +34,7 @@ export async function serveTesting(flags: readonly string[], parts: CommandConte
     cluster.onStopped(() => parts.exit(0))
     const stop = (): void => void cluster.stop()
     if (isPipe(process.stdin.fd)) process.stdin.on('end', stop).on('error', stop).resume()
-    // Without a pipe, a timer keeps the process alive, because the cluster does not.
+    // The cluster does not keep the process alive. Without a pipe, this timer does.
     else setInterval(() => undefined, KEPT_ALIVE_MS)
   } catch (error) {
     parts.fail(FAILURE, [messageOf(error)])
@@ -52,8 +53,8 @@ function optionsOf(args: readonly string[]): ClusterOptions {
 }
 
 /**
- * Returns the value of a flag, if it is set, and all other arguments. If the flag is repeated, the
- * last value is used.
+ * Returns the value of a flag, or undefined if it is not set, and all other arguments. If the flag
+ * is repeated, the last value is used.
  */
 function takeFlag(args: readonly string[], name: string): [string | undefined, string[]] {
   const others: string[] = []
@@ -68,8 +69,8 @@ function takeFlag(args: readonly string[], name: string): [string | undefined, s
 }
 
 /**
- * Whether a file descriptor is a pipe. Node starts child processes with sockets where other
- * programs use pipes.
+ * Whether a file descriptor is a pipe. A process that Node has started has a socket instead, which
+ * is treated as a pipe.
  */
 function isPipe(descriptor: number): boolean {
   const found = fstatSync(descriptor)

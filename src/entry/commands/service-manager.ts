@@ -47,7 +47,10 @@ export class ServiceManager {
     this.ready()
   }
 
-  /** Sends a message after all earlier ones. Does nothing if systemd did not start the process. */
+  /**
+   * Sends a message when all earlier messages have been sent. Does nothing unless systemd has
+   * started the process.
+   */
   #send(...assignments: readonly string[]): void {
     if (this.#env['NOTIFY_SOCKET'] === undefined) return
     this.#sending = this.#sending.then(async () => {

@@ -11,8 +11,8 @@ export type SignalsOptions = {
 }
 
 /**
- * Handles signals. The first one stops the server gracefully, and a second one exits immediately. A
- * signal that arrives during the start also stops the server.
+ * Handles signals. The first one stops the server gracefully, even while the server is starting. A
+ * second one ends the process immediately.
  */
 export class Signals implements Stopping {
   readonly #aborting = new AbortController()
@@ -26,8 +26,8 @@ export class Signals implements Stopping {
   }
 
   /**
-   * Lets SIGHUP also stop the server. A closing shell and the kernel may both send SIGHUP, so a
-   * second one does not force an exit.
+   * Makes SIGHUP stop the server. The shell and the kernel may both send SIGHUP when a terminal is
+   * closed, so a second SIGHUP does not end the process immediately.
    */
   stopOnHangup(): void {
     process.on('SIGHUP', () => {

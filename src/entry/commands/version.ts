@@ -50,7 +50,8 @@ const printVersions = ({ keelson, kubernetes, node, commit }: Record<string, str
 
 /** Returns the commit of a checkout. */
 function commitOf({ fileOf }: CommandContext): string {
-  // Without this check, git would look for a repository in the folders above.
+  // If this is not a checkout, do not call git, which would search the folders above for a
+  // repository.
   if (!existsSync(fileOf('../.git'))) return UNKNOWN
   try {
     return execFileSync('git', ['rev-parse', 'HEAD'], {

@@ -89,16 +89,19 @@ export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillO
   })
 }
 
-/** Advice for an error in the data folder. */
+/** Advice that errors in the data folder contain. */
 export const folderAdvice = 'choose a writable folder with --data-dir'
 
 /**
- * Files that exist only to keep an empty folder in a repository, or that macOS creates in any
- * folder.
+ * Files that do not count as content: those that keep an empty folder in a repository, and the one
+ * that macOS creates in any folder.
  */
 const placeholders: ReadonlySet<string> = new Set(['.gitignore', '.gitkeep', '.keep', '.DS_Store'])
 
-/** Whether `keelson dev` has used the folder before. The first start creates the lock first. */
+/**
+ * Whether `keelson dev` has used the folder before. If a start was interrupted early, the folder
+ * may contain only the lock.
+ */
 const isOurs = (folder: DataFolder): boolean =>
   existsSync(folder.caCertificate) ||
   hasLock(folder.path) ||
@@ -108,15 +111,15 @@ const isOurs = (folder: DataFolder): boolean =>
 const hasStoreData = (folder: DataFolder): boolean => existsSync(fileIn(folder.store))
 
 /**
- * Whether etcd has run in the folder. The name `etcd` is not enough, because any files could be in
- * a folder of that name.
+ * Whether etcd has stored data in the folder. It has created the subfolder `member` then. A folder
+ * that is only named `etcd` could contain anything.
  */
 export const hasEtcdData = (folder: DataFolder): boolean =>
   existsSync(join(folder.etcdData, 'member'))
 
 /**
- * Deletes all objects. Certificates are kept, so that kubeconfigs remain valid. Nothing else in the
- * folder is changed. Fails if one of the two store folders contains other files.
+ * Deletes all objects. The certificates are kept, so that existing kubeconfigs still work. If the
+ * folder of the embedded store or of etcd contains other files, fails without deleting anything.
  */
 export function forgetObjects(folder: DataFolder): void {
   for (const [path, isStore] of [
@@ -129,7 +132,7 @@ export function forgetObjects(folder: DataFolder): void {
       )
     }
   }
-  // Lock the store as well, because a `keelson serve` process might use it directly.
+  // Lock the embedded store: a `keelson serve` process might be using it.
   using _ = hasStoreData(folder) ? lockFolder(folder.store) : undefined
   for (const path of [folder.store, folder.etcdData]) rmSync(path, { recursive: true, force: true })
   rmSync(folder.etcdLog, { force: true })
@@ -140,7 +143,7 @@ function isEmpty(path: string): boolean {
   try {
     return readdirSync(path).length === 0
   } catch (error) {
-    // The path is a file instead of a folder, so it is not an empty store.
+    // A file with this name is not an empty folder.
     if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return false
     throw error
   }
@@ -227,8 +230,9 @@ const ownAddresses = (): string[] =>
   )
 
 /**
- * Returns the addresses at which clients reach a server that listens on `bindAddress`. The machine
- * may have had other addresses when the certificate was created.
+ * Returns the addresses that the server certificate must contain. They are the addresses at which
+ * clients reach a server that listens on `bindAddress`, and may have changed since the certificate
+ * was created.
  */
 const addressesOf = (bindAddress: string): readonly string[] =>
   isWildcard(bindAddress) ? ownAddresses() : [bindAddress.replace(/%.*$/, '')]
@@ -242,8 +246,9 @@ export const reachableHost = (bindAddress: string): string =>
 type CertificateRequest = { readonly authority: Certificate; readonly addresses: readonly string[] }
 
 /**
- * Whether the certificate was issued by this authority, names all of these addresses, and matches
- * the key. An interrupted start may have replaced only one of the two files.
+ * Whether a server certificate can still be used: `authority` has issued it, it contains all of
+ * these addresses, and it matches the key. It does not match the key if a start was interrupted
+ * after only one of the two files was replaced.
  */
 function isValid(
   { certificatePem, keyPem }: Certificate,
@@ -257,7 +262,8 @@ function isValid(
       isIssued && isPair && addresses.every((address) => certificate.checkIP(address) !== undefined)
     )
   } catch {
-    // The certificate or the key is malformed, or the address is not an IP address.
+    // An error means that the certificate or key is malformed, or that an address is not an IP
+    // address.
     return false
   }
 }

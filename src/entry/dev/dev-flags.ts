@@ -54,7 +54,10 @@ const devFlags = {
   },
 } as const satisfies CommandFlagTable
 
-/** Flags of `keelson serve` that have another meaning here, or that users need often. */
+/**
+ * Flags of `keelson serve` that the help text of `keelson dev` also lists, because they have
+ * another meaning here or are needed often.
+ */
 const passedFlags: CommandFlagTable = {
   'etcd-servers': {
     type: 'string',
@@ -107,17 +110,16 @@ export type DevFlags = {
   /** Whether a context is added to kubectl's kubeconfig. */
   readonly merges: boolean
   readonly context: string
-  /** The folder or file whose manifests are applied, if there is one. */
+  /** The folder or file with the manifests to apply (--apply). Undefined if the flag is not set. */
   readonly apply: string | undefined
   /** The port to serve on. 0 means any free port. Undefined if the flag is not set. */
   readonly port: number | undefined
-  /** The flags for `keelson serve`. */
+  /** The flags that are passed to `keelson serve`. */
   readonly rest: readonly string[]
 }
 
 /**
- * The name and the flags of the command, for error messages about flags that it passes to the
- * server.
+ * The name and the own flags of `keelson dev`. Errors about flags for `keelson serve` mention them.
  */
 export const devCommand: NamedCommand = {
   command: 'keelson dev',

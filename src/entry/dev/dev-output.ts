@@ -1,18 +1,23 @@
-/** The output of `keelson dev` about its server: its interface, and the plain form for pipes. */
+/**
+ * The interface for the texts that `keelson dev` prints about its server, and the implementation
+ * for pipes and files.
+ */
 import type { ControllerName } from '../../config/controllers.ts'
 
-/** A server that is ready for requests. */
+/** A server that is ready for requests, with the facts that `keelson dev` prints about it. */
 export type ReadyServer = {
-  /** The minor version of the Kubernetes release that the server is. */
+  /** Minor version of Kubernetes that the server implements. */
   readonly release: number
   /** The URL in the kubeconfig. */
   readonly url: string
   /** The URL of the address on which the server listens, for example of 0.0.0.0. */
   readonly listenUrl: string
-  /** The port that was tried first, if it was not free. */
+  /**
+   * The port that was tried first and that another process uses. Undefined if that port was free.
+   */
   readonly takenPort: number | undefined
   readonly kubeconfig: string
-  /** The entry that --kubeconfig-merge added. */
+  /** The context that --kubeconfig-merge added, and the path of the kubeconfig file. */
   readonly merged: { readonly path: string; readonly context: string } | undefined
   /** The data folder. */
   readonly folder: string
@@ -21,34 +26,42 @@ export type ReadyServer = {
    * data folder. `etcd-servers` means an etcd that was already running.
    */
   readonly objects: 'sqlite' | 'memory' | 'etcd' | 'etcd-servers'
-  /** Whether the folder is removed when the server stops. */
+  /** Whether the data folder is removed when the server stops. */
   readonly isTemporary: boolean
   readonly controllers: readonly ControllerName[]
 }
 
 export interface DevOutput {
-  /** Reports that a step of the start is complete. */
+  /** Reports that the start has reached a certain point, such as the creation of certificates. */
   progress(text: string): void
   ready(server: ReadyServer): void
-  /** Reports what --apply has done, or an error that begins with `error: `. */
+  /**
+   * Reports what `--apply` has changed on the server. A text that begins with `error: ` is an
+   * error.
+   */
   report(text: string): void
   /** Reports that a signal has arrived. */
   stopping(): void
   stopped(): void
   /** Reports that a second signal ends the process. */
   forced(): void
-  /** Whether log entries of level info are omitted now, because this output replaces them. */
+  /**
+   * Whether log entries of the level info are currently omitted, because this output shows the same
+   * events.
+   */
   readonly replacesInfo: boolean
 }
 
 export type PlainOutputOptions = {
-  /** Prints the lines that a script can run. */
+  /** Prints a line to standard output. Scripts can run these lines as commands. */
   readonly print: (line: string) => void
-  /** Prints the lines that are intended for people, not for scripts. */
+  /** Prints a line that is intended for people, not for scripts. */
   readonly report: (line: string) => void
 }
 
-/** Returns the output for pipes and files. Scripts read its lines, so they never change. */
+/**
+ * Returns the output for pipes and files. Its lines must never change, because scripts read them.
+ */
 export function plainOutput({ print, report }: PlainOutputOptions): DevOutput {
   const progress = (text: string): void =>
     report(`keelson: ${text} after ${Math.round(performance.now())} ms\n`)

@@ -45,9 +45,9 @@ import { recordRunning } from './running.ts'
 export type DevOptions = {
   readonly log: Log
   readonly verbosity: Verbosity
-  /** Applies the logging flags. */
+  /** Applies the flags that configure logging. */
   readonly configureLog: (logging: Config['telemetry']['logging']) => void
-  /** The releases that can be chosen, by their minor versions. */
+  /** The minor versions of the releases that the user can choose. */
   readonly releases: readonly number[]
   /** The value of the environment variable PATH. */
   readonly path: string
@@ -58,9 +58,12 @@ export type DevOptions = {
   readonly version: string
   /** The thread of the embedded store, if it is already running. */
   readonly storeThread?: Worker | undefined
-  /** The parent of temporary folders, which are removed when the server stops. */
+  /**
+   * The folder in which temporary data folders are created. These are removed when the server
+   * stops.
+   */
   readonly temporary: string
-  /** The folder in which running servers are recorded, or undefined if there is none. */
+  /** The folder in which running servers are recorded. Undefined if they cannot be recorded. */
   readonly index: string | undefined
   /** The kubeconfig file that kubectl reads by default. */
   readonly defaultKubeconfig: string
@@ -86,7 +89,8 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   const own = splitArgs(args)
   if (own.apply !== undefined && !existsSync(own.apply))
     throw new UsageError([`--apply=${own.apply} does not exist: name a folder with manifests`])
-  // Check all flags before anything starts. For this check, the kind of store does not matter.
+  // Check all flags before anything is started. The flags for the store are not complete yet, so
+  // use a store in memory for this check.
   const anyStore = own.hasServers ? [] : ['--store=memory']
   const { config: checked, warnings } = check(
     [...serveDefaults(own), ...anyStore, ...own.rest],
@@ -99,7 +103,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   const folder = await openFolder(own, options, stack)
   const objects = objectsOf(own, folder)
   const startsEtcd = objects === 'etcd'
-  // The store opens in its own thread while this thread continues.
+  // Start to open the store, which happens on another thread while this function continues.
   const store = objects === 'sqlite' ? openStore(folder, checked, options) : undefined
   if (store === undefined) void options.storeThread?.terminate()
   else stack.defer(() => endStore(store.opening))
@@ -153,7 +157,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   return { stop: () => all.disposeAsync(), failed }
 }
 
-/** Resolves to the reason when etcd or a component of the server has failed. */
+/** Resolves when etcd or a component of the server has failed, to a description of the failure. */
 function whenFailed(server: Server, etcd: EtcdChild | undefined): Promise<string> {
   const etcdEnded = etcd
     ?.ended()
@@ -163,8 +167,8 @@ function whenFailed(server: Server, etcd: EtcdChild | undefined): Promise<string
 }
 
 /**
- * Resolves when the server is ready. Rejects if a part of it fails before that, or if the user
- * stops the command.
+ * Resolves when the server is ready. Rejects if a component fails before that, or if the user stops
+ * the command.
  */
 async function untilReady(
   server: Server,
@@ -175,10 +179,13 @@ async function untilReady(
   if (why !== undefined) throw new Error(why)
 }
 
-/** The user of the kubeconfig in the data folder. */
+/** The user that the kubeconfig in the data folder contains. */
 const administrator: User = { name: 'admin', uid: '', groups: [mastersGroup, authenticatedGroup] }
 
-/** Begins to apply a folder. The module is loaded only if it is needed, for a faster start. */
+/**
+ * Begins to apply the manifests in a folder whenever they change. To make other starts faster, the
+ * module for this is loaded only here.
+ */
 async function followFolder(
   path: string,
   handle: Handler,
@@ -215,11 +222,11 @@ async function openFolder(
 
 type OpeningStore = {
   readonly opening: Promise<OpenedEngine>
-  /** Resolves to the reason when the store becomes unwritable. */
+  /** Resolves when the store can no longer be written to, to a description of the failure. */
   readonly failed: Promise<string>
 }
 
-/** Starts to open the store. Errors are handled where the result is awaited. */
+/** Starts to open the store. Rejections of `opening` are handled where it is awaited. */
 function openStore(
   folder: DataFolder,
   { storage: { compactionMs } }: Config,
@@ -262,8 +269,8 @@ async function merge({ folder, own, kubeconfig, options, stack }: MergeOptions):
   const path = options.defaultKubeconfig
   await addContext(path, kubeconfig, folder.path)
   options.output.progress(`added the context ${own.context} to ${path}`)
-  // With --data-dir, the certificates are kept, so the context becomes valid again at the next
-  // start.
+  // With --data-dir, keep the context: the next start uses the same certificates, so the context
+  // will be valid again.
   if (own.dataDir === undefined) stack.defer(() => removeContext(path, kubeconfig))
 }
 
@@ -272,15 +279,15 @@ type StartOptions = {
   readonly own: DevFlags
   readonly folder: DataFolder
   /**
-   * The store that is being opened, for the first attempt to start a server. Further attempts open
-   * the store again.
+   * The store that is being opened. Only the first attempt to start a server uses it. Further
+   * attempts open the store again.
    */
   readonly opening: Promise<OpenedEngine> | undefined
   readonly bindAddress: string
   readonly options: Pick<DevOptions, 'log' | 'verbosity' | 'releases'>
 }
 
-/** A server and the handler of its requests. */
+/** A running server, and the function that handles its requests. */
 type StartedServer = { readonly server: Server; readonly handle: Handler }
 
 /**
@@ -331,9 +338,9 @@ async function startOnFreePort({
 }
 
 /**
- * Returns hooks that make an in-memory server start from the initial objects in the package,
- * instead of creating them. Returns no hooks if the user set flags other than `-v`, because the
- * server might then need different objects.
+ * Returns hooks that load prepared initial objects from the package into a store in memory, which
+ * is faster than creating them. Returns no hooks if the user has set a flag other than `-v`,
+ * because the server might then need other objects.
  */
 function prepared(
   config: Config,

@@ -25,7 +25,10 @@ const POLL_MS = 10
 const STOP_MS_MAX = 5_000
 /** Maximum length of the path of a Unix socket on Linux, in bytes. */
 const SOCKET_PATH_BYTES_MAX = 107
-/** The names of the sockets in etcd's working directory. etcd parses them as a host and a port. */
+/**
+ * The names of the sockets in etcd's working directory. They contain a colon, because etcd parses
+ * them as a host and a port.
+ */
 const CLIENT_SOCKET = 'client:1'
 const PEER_SOCKET = 'peer:1'
 
@@ -61,7 +64,7 @@ export type EtcdChildOptions = {
   readonly program: string
   readonly dataDir: string
   readonly logFile: string
-  /** The folder for the sockets. It is created with access for this user only. */
+  /** The folder for the sockets. It is created so that only this user can access it. */
   readonly socketsDir: string
 }
 
@@ -79,13 +82,13 @@ export class EtcdChild implements AsyncDisposable {
     this.pid = child.pid ?? 0
     this.#logFile = logFile
     const path = join(resolve(socketsDir), CLIENT_SOCKET)
-    // A path that is too long, or that contains a separator of --etcd-servers, is replaced by the
-    // link to the working directory in /proc.
+    // If the path is too long, or contains a comma, which separates addresses in --etcd-servers,
+    // use the link in /proc to the working directory of etcd.
     const isUsable = Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX && !path.includes(',')
     this.#socketPath = isUsable ? path : `/proc/${this.pid}/cwd/${CLIENT_SOCKET}`
   }
 
-  /** The address for the --etcd-servers flag. */
+  /** The address of etcd, in the form of the --etcd-servers flag. */
   get url(): string {
     return `unix://${this.#socketPath}`
   }
@@ -146,8 +149,8 @@ export async function startEtcd({
   chmodSync(socketsDir, 0o700)
   const log = openSync(logFile, 'a')
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
-  // etcd runs in a separate process group. Ctrl-C in a terminal signals the whole group of the
-  // server, and etcd must outlive the server.
+  // Run etcd in its own process group. Ctrl-C in a terminal ends all processes in the group of the
+  // server, but etcd must not end before the server.
   const child = spawn(resolve(program), args, {
     stdio: ['ignore', log, log],
     detached: true,

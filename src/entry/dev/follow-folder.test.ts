@@ -12,7 +12,7 @@ import { type FollowOptions, FollowedFolder } from './follow-folder.ts'
 
 const root = '/api/v1/namespaces/default/configmaps/'
 
-/** A server with the kind ConfigMap, which stores the bodies of applies. */
+/** A server that has only the kind ConfigMap, and stores the applied objects. */
 class FakeServer {
   readonly stored = new Map<string, unknown>()
   /** The names of the objects that were applied. */
@@ -46,7 +46,10 @@ const respond = (status: number, body: unknown): ApiResponse => ({
 const configMap = (name: string, value: string): string =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { value } })
 
-/** Follows a temporary folder. Returns a function that waits for the next summary. */
+/**
+ * Follows a temporary folder with these files. Passes `run` a function `next` that waits for the
+ * next summary of changes.
+ */
 async function follow(
   files: Readonly<Record<string, string>>,
   run: (options: {
@@ -105,7 +108,10 @@ test('only manifests that have changed are applied again', () =>
     },
   ))
 
-/** Runs with a program that replaces kustomize. The tests of this file run one after the other. */
+/**
+ * Calls `run` while a script replaces the program kustomize. Changes PATH, so tests that use this
+ * function must not run concurrently.
+ */
 async function withKustomize(
   script: string,
   run: (folder: string) => Promise<void>,
@@ -141,7 +147,7 @@ test('keelson dev stops following a folder without waiting for kustomize to fini
     await follow({ 'kustomization.yaml': '' }, () =>
       until(() => existsSync(join(folder, 'started')), 'kustomize has started'),
     )
-    // Without a signal, the program would run for two minutes.
+    // If the script were not ended by a signal, it would run for two minutes.
     assert.ok(performance.now() - startMs < 100_000)
   }))
 

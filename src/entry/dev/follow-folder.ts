@@ -1,6 +1,6 @@
 /**
- * `keelson dev --apply`: applies a folder at the start and whenever it changes, and prints what has
- * changed on the server.
+ * Implements `keelson dev --apply`: applies the manifests in a folder at the start and whenever
+ * they change, and prints what has changed on the server.
  */
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -22,11 +22,14 @@ import { scan, type Scan } from '../apply/scan.ts'
  * example those of virtual machines.
  */
 const LOOK_MS = 2000
-/** The files must be unchanged for this time, because editors and Git write files in steps. */
+/**
+ * The folder is applied only after its files have been unchanged for this time, because editors and
+ * Git write files in steps.
+ */
 const SETTLE_MS = 100
-/** Number of scans after which a folder that changes all the time is applied anyway. */
+/** If the folder changes all the time, it is applied after this number of scans anyway. */
 const SETTLE_SCANS_MAX = 50
-/** Files must be missing for this time before their objects are deleted. */
+/** An object is deleted only after its manifest has been missing for this time. */
 const MISSING_MS = 1000
 /** Interval of the attempts to apply manifests that the server has rejected. */
 const RETRY_MS = 10_000
@@ -51,12 +54,15 @@ export type FollowOptions = {
 
 /** The result of a scan. */
 type Look = {
-  /** Identifies the state of the files. Changes whenever a file changes. */
+  /** A string that describes the state of all files. It changes whenever a file changes. */
   readonly stamp: string
   readonly scanned: Scan | undefined
-  /** The folders to watch, including those that a kustomization includes. */
+  /**
+   * The folders to watch: the folder itself, its subfolders, and the folders that a kustomization
+   * includes.
+   */
   readonly folders: readonly string[]
-  /** The reason if the folder cannot be scanned. */
+  /** The reason why the folder could not be scanned, if it could not. */
   readonly fault: string | undefined
 }
 
@@ -65,15 +71,15 @@ export class FollowedFolder implements AsyncDisposable {
   readonly #applied: AppliedFolder
   readonly #stopping = new AbortController()
   #looks: FileLooks | undefined
-  /** Identifies the folders that are watched for changes. */
+  /** A string that names the folders that are currently watched. */
   #watched: string | undefined
-  /** The `stamp` of the last scan whose files were applied. Undefined before the first time. */
+  /** The `stamp` of the scan that was applied last. Undefined until the folder was applied once. */
   #stamp: string | undefined
-  /** The errors and the objects without a manifest that were printed last. */
+  /** The errors that were printed last, and the objects that were kept because of them. */
   #problems = ''
   /** Time of the next attempt after a failure, comparable with `performance.now()`. */
   #retryMs = Number.POSITIVE_INFINITY
-  /** Resolves when the current check of the folder has ended. Checks run one after the other. */
+  /** Resolves when the current check of the folder has ended. The next check waits for this. */
   #looking: Promise<void>
 
   constructor(options: FollowOptions) {
@@ -104,7 +110,7 @@ export class FollowedFolder implements AsyncDisposable {
       if (signal.aborted) return
       this.#retryMs = performance.now() + RETRY_MS
       this.#print({ changes: [], unchanged: 0, faults: [messageOf(error)], kept: [] })
-      // Watch the folder even after an error. Otherwise it would never be applied again.
+      // After an error, continue to watch the folder, so that a later change is applied.
       this.#watch([])
     }
   }
@@ -118,8 +124,8 @@ export class FollowedFolder implements AsyncDisposable {
     const isCurrent = async (): Promise<boolean> => {
       await sleep(systemTimers, MISSING_MS, this.#stopping.signal)
       const isSame = (await this.#scan()).stamp === stamp
-      // Check the folder again soon, even if the files are changed back to the applied state in the
-      // meantime.
+      // The files have changed, so check the folder again soon. Do so even if they are changed back
+      // before that check.
       if (!isSame) this.#retryMs = performance.now()
       return isSame
     }
@@ -162,8 +168,8 @@ export class FollowedFolder implements AsyncDisposable {
   }
 
   /**
-   * Watches these folders. If there are none, because the path is a file or the scan has failed,
-   * watches the same folders as before, or the parent.
+   * Watches these folders. There are none if the path is a file or the scan has failed. In this
+   * case, continues to watch the previous folders, or else watches the parent folder.
    */
   #watch(found: readonly string[]): void {
     const { path, watchFolder } = this.#options
@@ -198,8 +204,8 @@ export class FollowedFolder implements AsyncDisposable {
     for (const fault of faults.slice(0, PRINTED_FAULTS_MAX)) report(`error: ${fault}`)
     if (faults.length > PRINTED_FAULTS_MAX)
       report(`error: and ${faults.length - PRINTED_FAULTS_MAX} more`)
-    // Objects without a manifest are kept if there are errors, because their manifests may be in a
-    // file that cannot be read.
+    // If there are errors, objects without a manifest are not deleted: a file that cannot be read
+    // may contain their manifests.
     if (kept.length > 0) report(`kept until the errors are corrected: ${describeKept(kept)}`)
     report(`applied ${path}: ${describeCounts({ changes, unchanged, faults })}`)
   }

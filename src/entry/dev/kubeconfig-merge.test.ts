@@ -51,7 +51,7 @@ async function addOwn(): Promise<{ readonly path: string; readonly own: Kubeconf
   return { path, own }
 }
 
-/** Returns the kubeconfig of the next start, on another port. */
+/** Returns the same kubeconfig with another port, as after a restart of the server. */
 const movedTo = (own: Kubeconfig, port: number): Kubeconfig => ({
   ...own,
   clusters: own.clusters.map(({ name, cluster }) => ({
@@ -164,7 +164,8 @@ test('the entries of a server whose certificates no longer exist are replaced', 
   const sameFolder = createOwn('keelson', 7002)
   await addContext(path, sameFolder, folder)
   assert.deepEqual(read(path).users.slice(1), sameFolder.users)
-  // The folder still contains the old certificates, so the added entries count as leftovers.
+  // The certificates in the folder do not match the added context. It therefore belongs to a server
+  // that cannot run again, and may be replaced.
   const elsewhere = createOwn('keelson', 7003)
   await addContext(path, elsewhere, join(dir, 'other'))
   assert.deepEqual(read(path).clusters.slice(1), elsewhere.clusters)
@@ -208,7 +209,7 @@ test('if there is no previous context to restore, a kubeconfig has no current co
     writeFileSync(path, gone ? existing : existing.replace('current-context: work\n', ''))
     const own = createOwn('keelson', 1)
     await addContext(path, own, '/data')
-    // The previous current context is removed while the server runs.
+    // While the server runs, the context that was current before is removed.
     if (gone)
       writeFileSync(path, JSON.stringify({ ...read(path), contexts: read(path).contexts.slice(1) }))
     await removeContext(path, own)
@@ -290,8 +291,8 @@ test('a kubeconfig file keeps its group; if the group cannot be kept, its permis
   await addContext(path, createOwn('keelson', 7000), '/data')
   const kept = statSync(path)
   assert.deepEqual([kept.gid, kept.mode & 0o777], [OTHER_ID, 0o640])
-  // Simulates a user who is not in the group of the file, and a container that does not know the
-  // group.
+  // With EPERM, the user is not in the group of the file. With EINVAL, a container does not know
+  // the group.
   for (const code of ['EPERM', 'EINVAL']) {
     chownSync(path, 0, OTHER_ID)
     chmodSync(path, 0o640)

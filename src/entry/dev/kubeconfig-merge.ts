@@ -38,27 +38,30 @@ import { printSorted } from '../../objects/codec/json.ts'
 import { parseYaml } from '../../objects/codec/yaml-parse.ts'
 import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
 
-/** Maximum wait for the lock, which kubectl holds for milliseconds. */
+/** How long to wait for the lock of the kubeconfig. kubectl holds it only for milliseconds. */
 const LOCK_MS_MAX = 10_000
 const POLL_MS = 20
 const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 const lists = ['clusters', 'users', 'contexts'] as const
 
-/** The name of our extension of a context. Clients preserve extensions that they do not know. */
+/**
+ * The name of the extension in which Keelson records data about its context. Clients preserve
+ * extensions that they do not know.
+ */
 const extensionName = 'keelson.dev/context'
 
-/** The content of our extension of a context. */
+/** The data that Keelson records in its extension of a context. */
 type Note = {
-  /** The previous current context, or an empty string if there was none. */
+  /** The context that was current before. An empty string if there was none. */
   readonly previous: string
   /** The folder that contains the server's certificates. */
   readonly folder: string
 }
 
 /**
- * Adds all entries of `own`, and makes its context the current one. Fails if an entry of the same
- * name belongs to another server.
+ * Adds the entries of the kubeconfig `own`, and makes its context the current one. Fails if the
+ * file has an entry with the same name that belongs to another server.
  */
 export async function addContext(path: string, own: Kubeconfig, folder: string): Promise<void> {
   const names = namesOf(own)
@@ -94,9 +97,9 @@ export async function addContext(path: string, own: Kubeconfig, folder: string):
 }
 
 /**
- * Removes the entries that `addContext` has added, unless they have been replaced. If the context
- * is the current one, the previous current context is restored. If that context no longer exists,
- * the file has no current context.
+ * Removes the entries that `addContext` has added, unless another server has replaced them. If
+ * their context is the current one, makes the previous context current again. If the previous
+ * context does not exist any more, the file has no current context.
  */
 export async function removeContext(path: string, own: Kubeconfig): Promise<void> {
   if (!existsSync(path)) return
@@ -115,8 +118,8 @@ export async function removeContext(path: string, own: Kubeconfig): Promise<void
         changed[list] = entriesOf(config[list]).filter((entry) => nameOf(entry) !== name)
     }
     if (!removed.contexts) return changed
-    // If another server has added its context after this one, the removal of that context must
-    // restore the context that was current before both.
+    // Another server may have recorded this context as its previous one. Replace it there by the
+    // context that was current before both.
     changed['contexts'] = entriesOf(changed['contexts']).map((entry) =>
       passOn(entry, names.context, previous),
     )
@@ -148,8 +151,8 @@ const authorityOf = ({ clusters }: Kubeconfig): string =>
   decoded(clusters[0]?.cluster['certificate-authority-data'])
 
 /**
- * Returns the kind and name of the first entry with one of our names that belongs to another
- * server, such as `cluster "x"`. Returns undefined if there is none.
+ * Searches for an entry that has the same name as an entry of `own`, but belongs to another server.
+ * Returns its kind and name, such as `cluster "x"`, or undefined if there is none.
  */
 function foreignIn(config: Fields, own: Kubeconfig, folder: string): string | undefined {
   const names = namesOf(own)
@@ -172,8 +175,8 @@ const refusal = (path: string, what: string, { context, cluster, user }: Names):
   ].join('')
 
 /**
- * Whether a context belongs to a `keelson dev` server that cannot run again: its data folder is
- * this one, or now contains other certificates.
+ * Whether a context belongs to a `keelson dev` server that cannot run again. This is the case if
+ * its data folder is `folder`, or if its data folder now contains other certificates.
  */
 function isLeftover(config: Fields, names: Names, folder: string): boolean {
   const note = noteOf(find(config, 'contexts', names.context))
@@ -207,8 +210,8 @@ function isIssuedBy(user: Fields | undefined, authority: string): boolean {
 }
 
 /**
- * Whether the context is ours. If a user has removed the cluster by hand, the context is unusable
- * and can be replaced.
+ * Whether the context with our name belongs to this server, so that it may be replaced or removed.
+ * This is also the case if a user has removed its cluster, because the context is then unusable.
  */
 function isOwnContext(config: Fields, names: Names, authority: string): boolean {
   const { cluster, user } = fieldsOf(find(config, 'contexts', names.context)?.['context'])
@@ -239,8 +242,8 @@ function noteOf(entry: Fields | undefined): Note | undefined {
 }
 
 /**
- * Returns a context entry. If `gone` is recorded in the entry as the previous current context, the
- * result has `previous` instead.
+ * Updates the recorded previous context of an entry. If it is `gone`, the result has `previous`
+ * instead.
  */
 function passOn(entry: Json, gone: string, previous: string): Json {
   const note = isFields(entry) ? noteOf(entry) : undefined
@@ -266,7 +269,7 @@ async function change(path: string, changed: (config: Fields) => Fields): Promis
   // Do not write the file without need, because its comments would be lost.
   if (printSorted(next) === printSorted(config)) return
   const text = jsonToYaml(next, { isExact: true })
-  // Check that the printed YAML preserves all entries.
+  // Do not replace the file unless its new text has exactly the intended content.
   if (printSorted(readConfig(Buffer.from(text), path)) !== printSorted(next)) {
     throw unmergeable(path, 'some of its content would change')
   }
@@ -327,8 +330,8 @@ async function lock(file: string): Promise<Disposable> {
 /** Replaces the file atomically. Readers get either the old or the new file, even after a crash. */
 function replace(file: string, text: string): void {
   const draft = `${file}.keelson-${process.pid}`
-  // Removes the draft of an earlier process with the same ID. A file that another user created at
-  // this path must not be written to. In that user's folder, it could be a link to any file.
+  // Remove the temporary file of an earlier process with the same ID. Do not write to an existing
+  // file: in a folder of another user, that user could have created a link to any file.
   rmSync(draft, { force: true })
   const descriptor = openSync(draft, 'wx', FILE_MODE)
   try {
@@ -345,8 +348,9 @@ function replace(file: string, text: string): void {
 }
 
 /**
- * Copies the owner and the permissions. With sudo, the owner is another user, and must still
- * be able to read it. If the group cannot be preserved, its permissions are removed.
+ * Copies the owner and the permissions of `file` to the new file. If Keelson runs with sudo, the
+ * owner is another user. That user must still be able to read the file. If the group cannot be
+ * copied, the group gets no permissions.
  */
 function copyOwnership(draft: number, file: string): void {
   const { mode, uid, gid } = statSync(file)

@@ -1,7 +1,7 @@
 /**
- * Ensures that only one `keelson dev` runs in a folder, with a kernel lock. A killed server leaves
- * its etcd running, which locks the data. The next server terminates that etcd by its process ID,
- * after checking that it is the etcd of this folder.
+ * Locks a folder, so that only one `keelson dev` runs in it. If a server was killed, its etcd may
+ * still run and lock the data. The next server terminates that etcd, after checking that the
+ * process ID belongs to the etcd of this folder.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

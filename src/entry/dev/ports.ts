@@ -6,8 +6,8 @@ import { listenError } from '../../server/build-serving.ts'
 
 const DEFAULT_PORT = 6443
 /**
- * Maximum number of attempts with ports that the system reports as free. Another process might take
- * such a port first, because hundreds of servers may start at once.
+ * Maximum number of attempts to use a port that the system reports as free. Hundreds of servers may
+ * start at once, so another process may take the port first.
  */
 const TRIES_MAX = 20
 
@@ -18,8 +18,8 @@ export type PortOptions = {
   readonly last: string
   readonly bindAddress: string
   /**
-   * Whether to use any free port, instead of trying the port of the last start and the default port
-   * first.
+   * Whether to use any free port. Otherwise, the port of the last start and the default port are
+   * tried first.
    */
   readonly isAny: boolean
 }
@@ -49,8 +49,8 @@ export async function* candidatePorts({
 }
 
 /**
- * Returns the port if it is free. For port 0, returns any free port. Returns undefined if the port
- * is taken or cannot be used. Throws an error that names the cause if no port can be used.
+ * Returns `port` if it is free, or any free port if `port` is 0. Returns undefined if the port is
+ * taken or not allowed. Throws an error with the reason if no port of this host can be used.
  */
 async function tryPort(port: number, host: string): Promise<number | undefined> {
   const server = createServer()

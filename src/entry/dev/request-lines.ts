@@ -6,14 +6,17 @@ import { showValue } from '../../lib/telemetry/log-sink.ts'
 import type { Verbosity } from '../../lib/telemetry/verbosity.ts'
 import type { Environment } from '../../server/environment.ts'
 
-/** The verbosity of `-v`. From level 2 on, the server itself logs each request, in more detail. */
+/**
+ * The verbosity that `-v` sets. At higher levels, the server itself logs each request in more
+ * detail.
+ */
 export const REQUESTS = 1
 
 const METHOD_CHARACTERS = 6
 const TIME_CHARACTERS = 8
 /**
- * Width of the column of the path, with which most lines fit on 80 columns. After a longer path,
- * the user name is not aligned.
+ * Width of the column for the path. Most lines then fit on 80 columns. If a path is longer, the
+ * user name after it is not aligned.
  */
 const PATH_CHARACTERS = 36
 
@@ -34,7 +37,8 @@ export function observeRequests(
       const startMs = performance.now()
       latest = undefined
       const answering = handle(request, ownUser)
-      // The handler creates the context synchronously, before its promise is awaited.
+      // `handle` has already set `latest` to the context of this request, before its promise
+      // resolves.
       const context = latest
       const response = await answering
       // The level can be changed while the server runs.

@@ -38,7 +38,8 @@ test('readers never get an incomplete record of a running server', async () => {
   using _ = recordRunning(own, dir)
   await until(() => seen.some((event) => event.endsWith('.json')), 'the record is there')
   watcher.close()
-  // The record is written under another name and then renamed, so its file never changes.
+  // The file gets its name only after it is written completely, so it does not change under this
+  // name.
   assert.deepEqual(
     seen.filter((event) => event === `change ${process.pid}.json`),
     [],

@@ -36,8 +36,9 @@ export function recordRunning(running: RunningServer, index: string | undefined)
 }
 
 /**
- * Returns the running servers, the oldest first. Removes the records of processes that have ended.
- * A record that cannot be read might be from another version, and is kept while its process runs.
+ * Returns the running servers, the oldest first. Removes the records of processes that have exited.
+ * A record that cannot be read may have been written by another version of Keelson. It is kept as
+ * long as its process runs.
  */
 export function listRunning(index: string): RunningServer[] {
   const found = filesIn(index).flatMap((name) => {
@@ -77,14 +78,14 @@ function readRunning(text: string): RecordedServer | undefined {
     } as const
     return { running, mark: textOf(fields['mark']) }
   } catch {
-    // The file is not a record of a `keelson dev` server, or is from another version.
+    // Another version of Keelson, or another program, has written this file.
     return undefined
   }
 }
 
 /**
- * Whether the recorded process is still running. Another process may have received the same ID
- * since then.
+ * Whether the recorded process is still running, and is not another process that has received the
+ * same ID.
  */
 const isRunning = ({ running, mark }: RecordedServer): boolean => {
   const now = platform.startOf(running.pid)

@@ -31,7 +31,10 @@ the default folder, stops the only one that runs. Data is kept.`,
   sections: [{ flags: stopFlags }],
 }
 
-/** Maximum wait, which is longer than a server waits for requests in progress. */
+/**
+ * How long to wait until a server has exited. The server itself waits less long for requests in
+ * progress.
+ */
 const STOP_MS_MAX = 40_000
 const POLL_MS = 20
 
@@ -84,8 +87,8 @@ function end(pid: number): void {
 }
 
 /**
- * Waits until the processes have exited. The removal of their records is not enough, because a
- * server can remove its record before its process exits.
+ * Waits until the processes have exited. It would not be enough to wait until their records are
+ * removed, because a server removes its record before its process exits.
  */
 async function gone(marks: ReadonlyMap<number, string>): Promise<void> {
   const left = (): number[] =>

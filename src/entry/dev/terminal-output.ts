@@ -12,17 +12,17 @@ export type TerminalOutputOptions = {
   readonly terminal: Terminal
   readonly version: string
   readonly print: (text: string) => void
-  /** Shows a line until the next text is printed. */
+  /** Shows a line that the next printed text replaces. */
   readonly show: (line: string) => void
-  /** Removes the shown line, and the `^C` that a terminal echoes. */
+  /** Removes the line that `show` has printed, and the `^C` that a terminal prints after Ctrl-C. */
   readonly clear: () => void
 }
 
 const MARGIN = '  '
 const LABEL_CHARACTERS = 13
 /**
- * Minimum width of the column of values. Terminals that are too narrow for it wrap the lines
- * themselves.
+ * Minimum width to which values are wrapped. If the terminal is narrower, the terminal itself wraps
+ * the lines.
  */
 const VALUE_CHARACTERS_MIN = 24
 
@@ -35,7 +35,7 @@ export class TerminalOutput implements DevOutput {
     this.#options = options
   }
 
-  /** Prints nothing, because the text about the ready server contains the steps. */
+  /** Prints nothing. The text that `ready` prints later mentions the same facts. */
   progress(): void {
     return undefined
   }
@@ -72,7 +72,7 @@ export class TerminalOutput implements DevOutput {
   }
 
   /**
-   * Whether log entries of level info are hidden. They are hidden while the server starts and
+   * Whether log entries of the level info are hidden. This is the case while the server starts or
    * stops.
    */
   get replacesInfo(): boolean {
@@ -131,8 +131,8 @@ function describeData({ objects, folder, isTemporary }: ReadyServer): string {
 }
 
 /**
- * Lists the controllers. If all of them run, names only those that most users notice, because the
- * whole list fills the screen.
+ * Returns a text that names the controllers. If all of them run, names only those that users notice
+ * most, because the whole list would fill the screen.
  */
 function describeControllers({ controllers }: ReadyServer): string {
   if (controllers.length === 0) return 'none'

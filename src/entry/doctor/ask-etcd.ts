@@ -10,7 +10,9 @@ import type { EtcdState } from './machine-checks.ts'
 
 /** Maximum time for a response. */
 const RESPONSE_MS_MAX = 2_000
-/** The Date header is truncated to seconds, so on average it is half a second behind the clock. */
+/**
+ * The Date header has no fractions of a second, so on average it is half a second behind the clock.
+ */
 const DATE_ERROR_MS = 500
 
 export type EtcdMember = { readonly url: string; readonly state: EtcdState }
@@ -49,7 +51,8 @@ export async function compareClock(
     const dateMs = Date.parse(response.headers.date)
     return Number.isNaN(dateMs) ? undefined : middleMs - dateMs - DATE_ERROR_MS
   } catch {
-    // The check of the version reports why etcd cannot be reached.
+    // No error is reported here, because `askEtcd` also requests the version and reports why that
+    // fails.
     return undefined
   }
 }

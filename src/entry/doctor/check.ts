@@ -7,7 +7,7 @@ export type Check = {
   readonly level: Level
   /** The value that the check measured. */
   readonly value: string
-  /** Tells the user what to do. Set unless the level is ok. */
+  /** Advice for the user. Undefined only if the level is ok. */
   readonly action?: string
 }
 

@@ -14,8 +14,8 @@ chmodSync(tokens, 0o600)
 const none = join(folder, 'none')
 
 /**
- * Flags that every command in these tests contains, so that a result reports only the flag that is
- * tested.
+ * Flags that are part of every command in these tests. Without them, each result would also report
+ * that they are missing.
  */
 const common = [
   '--etcd-servers=http://127.0.0.1:2379',

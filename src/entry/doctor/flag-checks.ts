@@ -50,7 +50,7 @@ export function checkCommand(
   })
   return [
     ...checked,
-    // Unknown flags, missing flags, and errors that do not name a flag.
+    // The remaining results: unknown flags, missing flags, and errors that do not name a flag.
     ...[...byName.values()].flat(),
     ...checkUnset(raw),
     ...(pod === undefined ? [] : checkPod(pod, { raw, files, releases })),
@@ -85,7 +85,10 @@ function gatesWithoutEffect(values: readonly string[]): readonly string[] {
     .filter((name) => name !== '' && !gatesActedOn.includes(name))
 }
 
-/** Reports flags that are not set and whose defaults differ from those of kube-apiserver. */
+/**
+ * Reports the flags that are not set and for which Keelson has a different default than
+ * kube-apiserver.
+ */
 function checkUnset(raw: RawFlags): readonly Check[] {
   return Object.keys(flags)
     .filter(isFlagName)
@@ -140,8 +143,8 @@ function stateOf(path: string): 'readable' | 'missing' | 'unreadable' {
 }
 
 /**
- * Reports what `keelson serve` reports about the flags at its start, except for files that cannot
- * be read.
+ * Reports the errors that `keelson serve` would report about these flags. Leaves out files that
+ * cannot be read, which another check reports.
  */
 function checkValues(
   args: readonly string[],
@@ -203,7 +206,10 @@ function checkPod(pod: ServerPod, { raw, files, releases }: CheckedFlags): reado
   ]
 }
 
-/** Compares the release of an image with the release that Keelson is. */
+/**
+ * Compares the Kubernetes version of an image with the version that Keelson would serve
+ * (--kubernetes).
+ */
 function checkImage(
   image: string,
   kubernetes: string | undefined,

@@ -7,20 +7,21 @@ import { type Check, ok, printBytes } from './check.ts'
 
 const MIB = 2 ** 20
 /**
- * Limits for free space. Below FREE_BYTES_MIN, a write may soon fail. Below FREE_BYTES_LOW, the
- * disk may fill up in a day.
+ * Limits for the free space on a disk. Below FREE_BYTES_MIN, a write may soon fail. Below
+ * FREE_BYTES_LOW, the disk may be full within a day.
  */
 const FREE_BYTES_MIN = 100 * MIB
 const FREE_BYTES_LOW = 1024 * MIB
-/** The smallest memory for which docs/operate.md describes a plan. */
+/** The smallest amount of memory that docs/operate.md gives advice for. */
 const MEMORY_BYTES_MIN = 256 * MIB
-/** The server uses one core for requests and one for garbage collection. */
+/** Minimum number of CPUs: one for requests, and one for garbage collection. */
 const CPUS_MIN = 2
 /** A clock before this time is wrong, because Keelson did not exist yet. */
 const CLOCK_MIN = '2026-01-01T00:00:00Z'
 /**
- * Clock differences below SKEW_MS_LOW are not reported, because the time of etcd has a resolution
- * of one second. Differences from SKEW_MS_MAX are reported as a problem, all others as a warning.
+ * A clock difference of less than SKEW_MS_LOW is not reported, because the time of etcd has a
+ * resolution of one second. From SKEW_MS_LOW on, it is reported as a warning, and from SKEW_MS_MAX
+ * on as a problem.
  */
 const SKEW_MS_LOW = 2_000
 const SKEW_MS_MAX = 60_000
@@ -104,8 +105,8 @@ export function checkCache(folder: string | undefined): Check {
 }
 
 /**
- * Checks whether the limit on open files reduces the number of connections. `plan` considers this
- * limit and the memory, `unlimited` only the memory.
+ * Checks whether the limit on open files reduces the number of possible connections. `plan` takes
+ * this limit and the memory into account, and `unlimited` only the memory.
  */
 export function checkOpenFiles(filesMax: number, plan: MemoryPlan, unlimited: MemoryPlan): Check {
   const name = 'open files'
@@ -118,7 +119,7 @@ export function checkOpenFiles(filesMax: number, plan: MemoryPlan, unlimited: Me
 
 export type MemoryState = {
   readonly totalBytes: number
-  /** The memory limit of the cgroup or container. 0 means no limit. */
+  /** The memory limit of the cgroup or container in bytes. 0 means that there is no limit. */
   readonly constrainedBytes: number
 }
 
@@ -172,7 +173,7 @@ export function checkServers(servers: readonly RunningServer[]): Check {
 
 export type KubectlState =
   | { readonly kind: 'missing' }
-  /** The version is undefined if the program did not report it. */
+  /** `version` is undefined if kubectl did not report its version. */
   | { readonly kind: 'present'; readonly path: string; readonly version: string | undefined }
 
 /** Checks whether kubectl works with a server of a release. */

@@ -105,8 +105,8 @@ async function compareClocks(
 }
 
 /**
- * Tries to listen on all addresses, and then on the loopback address. Some systems report that a
- * port is taken only if another process listens on exactly the same address.
+ * Tries to listen on all addresses, and then on the loopback address. Both are needed: on some
+ * systems, a port counts as taken only if another process listens on exactly the same address.
  */
 async function tryPort(port: number): Promise<PortState> {
   for (const host of ['0.0.0.0', '127.0.0.1']) {
@@ -132,7 +132,7 @@ async function codeOfListen(port: number, host: string): Promise<string> {
   }
 }
 
-/** Describes a folder, or the nearest parent in which it can be created. */
+/** Describes a folder. If the folder does not exist, describes the nearest parent that exists. */
 export function describeFolder(path: string): FolderState {
   let existing = path
   while (!existsSync(existing) && existing !== dirname(existing)) existing = dirname(existing)

@@ -8,15 +8,18 @@ import { parseManifests } from '../apply/parse-manifests.ts'
 import { type ReadEnvironment, readUnitCommand } from './unit-file.ts'
 
 export type ServerCommand = {
-  /** The arguments after the name of the program. */
+  /** The command-line arguments of kube-apiserver, without the name of the program. */
   readonly args: readonly string[]
-  /** The pod in which the program runs. Undefined for a unit. */
+  /** The pod in which kube-apiserver runs. Undefined if systemd starts kube-apiserver. */
   readonly pod?: ServerPod
 }
 
 export type ServerPod = {
   readonly image: string
-  /** The user of the container. Undefined if the image decides. */
+  /**
+   * The user ID that the pod sets for the container. Undefined if the pod sets none, so that the
+   * image determines the user.
+   */
   readonly userId: number | undefined
   /** Folders and files of the host, by their path in the container. */
   readonly mounts: ReadonlyMap<string, string>
@@ -82,8 +85,8 @@ function userOf(fields: Fields): number | undefined {
 }
 
 /**
- * Returns the path on the host of a path in the container, or undefined if the path is in no volume
- * of the host. The mount with the longest path applies.
+ * Converts a path in the container to the path on the host. Returns undefined if no volume from the
+ * host contains the path. If several mounts contain it, the one with the longest path applies.
  */
 export function hostPathOf({ mounts }: ServerPod, path: string): string | undefined {
   const mount = [...mounts.keys()]

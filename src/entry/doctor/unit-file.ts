@@ -5,7 +5,10 @@
 /** Reads an environment file. Returns undefined if the file does not exist. */
 export type ReadEnvironment = (path: string) => string | undefined
 
-/** Returns the words of the unit's last ExecStart line, or none if there is no such line. */
+/**
+ * Returns the words of the last ExecStart line of a systemd unit. Returns an empty list if the unit
+ * has no such line.
+ */
 export function readUnitCommand(text: string, readEnvironment: ReadEnvironment): readonly string[] {
   const settings = settingsOf(text)
   const command = settings.findLast(([name]) => name === 'ExecStart')?.[1] ?? ''
@@ -20,7 +23,7 @@ export function readUnitCommand(text: string, readEnvironment: ReadEnvironment):
       )
     }),
   )
-  // The characters before the program, such as - and !, change how systemd starts it.
+  // Remove characters such as - and ! before the program. They change how systemd starts it.
   return splitWords(command.replace(/^[@:+!|-]+/, '')).flatMap((word) => expand(word, variables))
 }
 

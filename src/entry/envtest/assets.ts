@@ -84,8 +84,9 @@ export function writeAssets(options: AssetsOptions): void {
 }
 
 /**
- * Returns the kube-apiserver script. The shell itself serves the queries of envtest before each
- * start, because another start of Node would take longer than everything else.
+ * Returns the kube-apiserver script. Before each start, envtest calls the script to find out which
+ * flags exist. The shell answers these calls, because another start of Node would take longer than
+ * everything else.
  */
 const apiServerScript = ({ folder, program, version, release }: AssetsOptions): string => `#!/bin/sh
 # Keelson in place of kube-apiserver; written by: keelson assets

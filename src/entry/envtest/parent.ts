@@ -13,8 +13,8 @@ export const parentVariable = 'KEELSON_PARENT'
 
 export type ParentOptions = {
   /**
-   * The value of the environment variable: the ID of the process to wait for. If undefined, this is
-   * the current parent process.
+   * The value of the environment variable: the ID of the process to wait for. If undefined, the
+   * program waits for its current parent process.
    */
   readonly given: string | undefined
   readonly onGone: () => void

@@ -31,8 +31,8 @@ export async function replaceStandIn(args: readonly string[]): Promise<readonly 
 }
 
 /**
- * Repeats the query until there is a response. A server that does not respond yet might be a real
- * etcd or the substitute.
+ * Repeats the request until there is a response. Before that, the server might be a real etcd or
+ * the substitute, and may still be starting.
  */
 async function isStandIn(url: string): Promise<boolean> {
   const endMs = performance.now() + ASKS_MS_MAX

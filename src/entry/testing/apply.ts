@@ -14,13 +14,16 @@ import { readManifests } from '../apply/read-manifests.ts'
 import { scan } from '../apply/scan.ts'
 import type { StoredObject } from './write.ts'
 
-/** A path, a text of YAML or JSON, an object, or a list of objects. */
+/**
+ * The source of manifests: the path of a file or folder, a text with YAML documents or JSON, an
+ * object, or a list of objects.
+ */
 export type ApplySource = string | object | readonly object[]
 
 /**
  * Applies all manifests of the source. Returns the applied objects in the order of the manifests.
- * Throws an error that contains a line for each manifest that could not be read or applied. If a
- * manifest cannot be read, nothing is applied.
+ * If a manifest cannot be read, applies nothing. If a manifest cannot be read or applied, throws an
+ * error with a line for each such manifest.
  */
 export async function apply(source: ApplySource, client: ApiClient): Promise<StoredObject[]> {
   const read = await readSource(source)

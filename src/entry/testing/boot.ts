@@ -16,15 +16,15 @@ import type { History } from './history.ts'
 export type BootOptions = {
   readonly engine: MemoryEngine
   /**
-   * Coordinates the server with restores of an earlier state of the engine. Absent if the state is
-   * never restored.
+   * Informs parts of the server when an earlier state of the engine is restored. Absent if no state
+   * is ever restored.
    */
   readonly restores?: Restores
   readonly clock: TestClock
   readonly log: Log
   /** Whether the engine already contains the initial objects of a cluster. */
   readonly isPrepared: boolean
-  /** Whether only requests write, so the server writes nothing by itself. */
+  /** If true, the server writes nothing by itself. Only requests cause writes. */
   readonly isPassive?: boolean
   /** Records writes. Absent if writes are not recorded. */
   readonly history?: History
@@ -37,8 +37,8 @@ export type BootOptions = {
 export type BootedServer = { readonly server: Server; readonly handle: Handler }
 
 /**
- * The uid with which servers identify their records in the database. It is the same for all servers
- * in this process, so a fork treats the records of its origin as its own.
+ * The uid of the servers in this process. Servers identify their records in the database by it. All
+ * servers have the same uid, so a fork treats the records of its origin as its own.
  */
 const serverUid = randomUUID()
 

@@ -15,8 +15,8 @@ export function checkMatch(given: unknown): asserts given is FaultMatch {
 }
 
 /**
- * Validates an effect, like `checkMatch`. Also rejects an effect that is not possible for one of
- * the selected verbs.
+ * Validates the effect of a fault. If a field is invalid, throws a TypeError or a RangeError that
+ * names the field. Also rejects an effect that is not possible for one of the selected verbs.
  */
 export function checkEffect(given: unknown, { verb }: FaultMatch): asserts given is FaultEffect {
   const kinds = effectKinds.filter((name) => isRecord(given) && given[name] !== undefined)
@@ -32,7 +32,7 @@ export function checkEffect(given: unknown, { verb }: FaultMatch): asserts given
   }
 }
 
-/** Whether the effect is possible for a request with this verb. */
+/** Whether the effect is possible for requests with this verb. */
 export const canMeet = (effect: FaultEffect, verb: string): boolean =>
   effectKinds.every((kind) => !(kind in effect) || canHave(kind, verb))
 
@@ -151,7 +151,7 @@ const effectKinds = [
   'staleRead',
 ] as const
 
-/** The verbs for which an effect is possible. All other effects are possible for all verbs. */
+/** For each effect that is not possible for all verbs, the verbs for which it is possible. */
 const verbsByKind: ReadonlyMap<Kind, readonly Verb[]> = new Map<Kind, readonly Verb[]>([
   ['conflict', ['update', 'patch', 'delete']],
   ['closeWatch', ['watch']],

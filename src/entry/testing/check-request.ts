@@ -19,7 +19,10 @@ export function checkRequest(given: unknown): asserts given is TestRequest {
   if (user !== undefined) checkUser(user, 'user')
 }
 
-/** Validates a user, like `checkRequest`. `what` is the name of the value for errors. */
+/**
+ * Validates a user. If a field is invalid, throws a TypeError. Error messages contain `what`, the
+ * name of the validated value.
+ */
 export function checkUser(given: unknown, what: string): asserts given is TestUser {
   const { name, groups = [], ...others } = fieldsOf(given, what)
   refuseOthers(others, what)
@@ -43,8 +46,7 @@ export function sourceOf(given: unknown): ApplySource {
     return all.map((one, at) => fieldsOf(one, `objects[${at}]`))
   }
   if (objects !== undefined) throw new TypeError('objects is not a list')
-  // `apply` treats a string with a line break as the text of manifests. Without the added line
-  // break, `apply` could treat the text as a path.
+  // Add a line break, so that `apply` treats the string as the text of manifests and not as a path.
   if (typeof text === 'string') return `${text}\n`
   if (text !== undefined) throw new TypeError('text is not a string')
   if (typeof path !== 'string' || !isAbsolute(path) || path.includes('\n'))

@@ -2,7 +2,7 @@
 import { type ResourceRow, resourcesOf } from '../../registry/read-resources.ts'
 import { didYouMean } from '../../lib/text/suggest.ts'
 
-/** Resources of a cluster that are not built in. */
+/** The names from which the custom and aggregated resources of a cluster are known. */
 export type AddedResources = {
   /** Names of CustomResourceDefinitions, such as `teas.example.com`. */
   readonly definitions: readonly string[]
@@ -47,7 +47,10 @@ function isAggregated(
   return groups.some((group) => !named.includes('.') || groupOf(named) === group)
 }
 
-/** Returns the part after the first dot: the group of `teas.example.com` and of `v1.apps`. */
+/**
+ * Returns the group in the name of a definition or APIService: the part after the first dot, for
+ * example of `teas.example.com` or `v1.apps`.
+ */
 const groupOf = (name: string): string => /\.(.*)/.exec(name)?.[1] ?? ''
 
 function unknownResource(

@@ -14,16 +14,16 @@ import {
 } from '../../lib/time/timers.ts'
 
 export type TestClockOptions = {
-  /** The difference from the real clock, in milliseconds. */
+  /** How far the clock is ahead of the real clock, in milliseconds. */
   readonly offsetMs: number
-  /** Called before the clock is moved. `onMoved` is called afterwards. */
+  /** Called before a test moves the clock. `onMoved` is called after that. */
   readonly onMoving: () => void
   readonly onMoved: () => void | Promise<void>
 }
 
 /**
- * The first and the last second that timestamps of the API and of certificates can represent,
- * because a year has four digits.
+ * The first and the last time that the clock can show. The year must have four digits in timestamps
+ * of the API and in certificates.
  */
 const TIME_MS_MIN = 0
 const TIME_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59)

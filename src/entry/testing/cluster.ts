@@ -95,18 +95,20 @@ const optionNames: Readonly<Record<keyof ClusterOptions, true>> = {
   servesControl: true,
 }
 
-/** Initial states of clusters, by their options. */
+/**
+ * The states from which clusters start. Clusters with the same options start from the same state.
+ */
 const initialStates = new InitialStates()
 
 type ClusterState = {
   readonly options: ClusterOptions
   readonly config: Config
   readonly credentials: Credentials
-  /** The initial state. Undefined if the cluster starts without objects. */
+  /** The state from which the cluster starts. Undefined if the cluster starts without objects. */
   readonly state: EngineState | undefined
   /** Whether the cluster is not a fork. */
   readonly isOrigin: boolean
-  /** The difference between the clock of the cluster and the real clock. */
+  /** How far the clock of the cluster is ahead of the real clock, in milliseconds. */
   readonly offsetMs: number
 }
 
@@ -139,8 +141,8 @@ export class Cluster implements AsyncDisposable {
   readonly #types = new ResourceTypes(this.#client)
   readonly #restores = new Restores()
   /**
-   * The state to which `reset` returns: the state before the first write of the test. Undefined
-   * before that write.
+   * The state before the first write of the test, which `reset` restores. Undefined until that
+   * write.
    */
   #begun: EngineState | undefined
   #running: Promise<BootedServer> | undefined
@@ -338,7 +340,8 @@ export class Cluster implements AsyncDisposable {
     await this.#run()
     this.#begin()
     const leases = `${rootOf(this.#parts.config.storage.prefix)}leases/kube-system/apiserver-`
-    // The server's own lease is kept, because it describes the server and not its objects.
+    // Do not restore the Lease of this server. It shows that the server is running, and is not a
+    // part of the test.
     const isKept = (key: string): boolean => key.startsWith(leases)
     const rewind = (): void => this.#engine.rewind(state, { isKept, isSameObject })
     await this.#restores.restore(() => this.#history.restoring(rewind))
@@ -407,8 +410,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Called before each request. Before the first write, stores the state for `reset`. All earlier
-   * changes were made by the server when it started.
+   * Called before each request. If the request may be the first write of the test, saves the state
+   * that `reset` restores. Until then, only the server itself has written.
    */
   #beforeRequest(method: string): void {
     if (this.#begun === undefined && method !== 'GET' && method !== 'HEAD') this.#begin()
@@ -425,8 +428,8 @@ export class Cluster implements AsyncDisposable {
   #createEngine(state: EngineState | undefined): MemoryEngine {
     const { time } = this.clock
     const options = {
-      // Run timers outside the asynchronous context of a request. Otherwise the expiration of a
-      // lease would be recorded as a write of the request that started the timer.
+      // Run timers outside the asynchronous context of a request. Otherwise, if a lease expires,
+      // this would be recorded as a write of the request that started the timer.
       time: {
         ...time,
         every: (ms: number, run: () => void) => time.every(ms, () => this.#history.outside(run)),

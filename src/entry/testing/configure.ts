@@ -69,9 +69,9 @@ export function configure(
 }
 
 /**
- * Returns the configuration of ServiceAccounts. A fork with its own keys signs tokens with them,
- * even if a flag specifies a key. The origin accepts the key of the flag, so the fork must not use
- * it.
+ * Returns the configuration of ServiceAccounts. A fork that has its own keys signs tokens with
+ * them, even if a flag specifies a key. The original cluster accepts tokens that are signed with
+ * the key of the flag, so such a fork must not use this key.
  */
 function serviceAccountsOf(
   { authentication: { serviceAccounts } }: Config,
@@ -105,8 +105,8 @@ const usualFlags = [
   '--store=memory',
   '--bind-address=127.0.0.1',
   '--allow-privileged=true',
-  // The endpoints of the Service `kubernetes` are not maintained, because no test connects through
-  // them. The server would have to renew them as long as the cluster runs.
+  // No test connects through the Service `kubernetes`, so its endpoints are not maintained. The
+  // server would have to renew them all the time.
   '--endpoint-reconciler-type=none',
 ] as const
 

@@ -36,7 +36,7 @@ const STALE_READS_MAX = 16
 const SNAPSHOTS_MAX = 1_000
 const FORKS_MAX = 1_000
 
-/** The methods of a cluster that are available to programs. */
+/** The methods and properties of a cluster that programs in other languages can use. */
 export type ControlledCluster = {
   readonly url: string
   readonly token: string
@@ -92,15 +92,16 @@ export class Control {
     this.#snapshots.clear()
   }
 
-  /** Stops all forks. Forks that are being created are stopped as soon as they exist. */
+  /** Stops all forks. If a fork is still being created, it is stopped as soon as it exists. */
   async end(): Promise<void> {
     this.#hasEnded = true
     await Promise.all([...this.#forks].map((fork) => fork.stop()))
   }
 
   /**
-   * Returns undefined if the user is authorized, and otherwise the response. To find out, sends an
-   * access review with the credentials of the request to the server itself.
+   * Returns undefined if the user of the request is authorized, and otherwise the response to the
+   * request. Finds this out with a SelfSubjectAccessReview, which it sends with the credentials of
+   * the request.
    */
   async #refusal(handle: Handler, request: ApiRequest): Promise<ApiResponse | undefined> {
     const { path, method } = request
@@ -111,7 +112,7 @@ export class Control {
       method: 'POST',
       path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
       query: new URLSearchParams(),
-      // The headers that identify the user are preserved, including Impersonate-User.
+      // Keep the headers that identify the user, such as Authorization and Impersonate-User.
       headers: {
         ...withoutBody(request.headers),
         accept: 'application/json',

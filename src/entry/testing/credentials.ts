@@ -54,8 +54,8 @@ type SharedCredentials = Pick<
 const ofProcess: { shared?: SharedCredentials } = {}
 
 /**
- * Creates the credentials of a new cluster. An ordinary fork uses the credentials of its origin,
- * because its objects might refer to tokens of the origin.
+ * Creates the credentials of a new cluster. A fork that a test creates does not get new
+ * credentials, because its objects might refer to tokens of the original cluster.
  */
 export function createCredentials(): Credentials {
   ofProcess.shared ??= createShared()
@@ -101,9 +101,9 @@ const issueAdmin = (authority: Certificate): Certificate =>
 const createToken = (): string => randomBytes(16).toString('hex')
 
 /**
- * The validity period of certificates. It includes all times, because a cluster's clock can show
- * any time, while clients use the real time. RFC 5280, section 4.1.2.5, defines this end for
- * certificates without an expiration date.
+ * The validity period of certificates. It includes all possible times: clients use the real time,
+ * but the clock of a cluster can show any time. RFC 5280, section 4.1.2.5, uses this end for
+ * certificates that do not expire.
  */
 const always = { fromMs: Date.UTC(1970), toMs: Date.UTC(9999, 11, 31, 23, 59, 59) } as const
 

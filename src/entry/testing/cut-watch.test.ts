@@ -17,8 +17,8 @@ const info = {
 } as const
 
 /**
- * Returns the text that a watch sends if a test ends the watch after some events. `batches` are the
- * frames that the source returns.
+ * Returns what a client receives from a watch that a test ends after some events. `batches` are the
+ * frames of the watch.
  */
 function sent(
   batches: readonly (readonly string[])[],

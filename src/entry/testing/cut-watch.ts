@@ -15,7 +15,7 @@ export type CutOptions = {
    * event.
    */
   readonly isLines: boolean
-  /** Called when the watch ends. It may be called more than once. */
+  /** Called when the watch ends, possibly more than once. */
   readonly onEnd: () => void
 }
 
@@ -37,7 +37,7 @@ export function cutFrames(
       if (isOver || left <= 0) return end()
       const taken = source.take()
       if (taken === undefined) return end()
-      // Most watches are never ended by a test, so their events are not counted.
+      // Do not count the events if no fault will end the watch, which is the most common case.
       if (left === Infinity) return taken
       const { passed, events } = cut(taken, left)
       left -= events
@@ -61,13 +61,15 @@ export function cutFrames(
     left = Math.min(left, events)
     if (left > 0) return
     const ready = waiting
-    // Call `ready` asynchronously, as the wrapped watch does.
+    // Callers expect an asynchronous call of `ready`.
     if (ready !== undefined) setImmediate(ready)
   }
   return { frames, watch: { info, closeAfter } }
 }
 
-/** Returns the frames of the first events, and the number of events in these frames. */
+/**
+ * Returns the frames that contain the first `eventsMax` events, and the number of events in them.
+ */
 type Cut = (
   frames: readonly Buffer[],
   eventsMax: number,

@@ -31,7 +31,7 @@ type ExpectationTools = {
   readonly waits: Waits
 }
 
-/** Returns the reason why a check does not hold, or undefined if it holds. */
+/** Checks an object. Returns why the check does not hold, or undefined if it holds. */
 type Judge = (object: StoredObject | undefined, isSecret: boolean) => string | undefined
 
 /**
@@ -93,7 +93,7 @@ export class Expectation {
     return await this.#untilExists('to match', judge, options)
   }
 
-  /** Like `#until`, for checks that can hold only if the object exists. */
+  /** Waits until a check holds, like `#until`. The check holds only if the object exists. */
   async #untilExists(
     claim: string,
     judge: (object: StoredObject, isSecret: boolean) => string | undefined,

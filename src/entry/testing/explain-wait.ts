@@ -40,8 +40,9 @@ export function describeTarget({ resource, group, namespace, name }: RequestTarg
 }
 
 /**
- * Returns lines for an error message: the last writes and refused requests of the targets. If there
- * are none, or no targets are given, the lines describe the last requests for all objects.
+ * Returns lines for an error message, which describe the last writes and refused requests of the
+ * targets. If nothing was recorded for them, or `targets` is empty, describes the last ones of all
+ * objects.
  */
 export function explainWait(
   targets: readonly RequestTarget[],
@@ -59,7 +60,10 @@ export function explainWait(
   return [none === '' ? `${title}:` : `${none}; ${title} of other objects:`, ...linesOf(all)]
 }
 
-/** Requests without a name, such as a refused create, may concern any object of the resource. */
+/**
+ * Whether a write or refused request concerns a target. A request without a name, such as a refused
+ * create, may concern any object of its resource.
+ */
 const concerns = (entry: TimelineEntry, { resource, group, namespace, name }: RequestTarget) =>
   entry.resource === resource &&
   entry.group === group &&
@@ -67,8 +71,8 @@ const concerns = (entry: TimelineEntry, { resource, group, namespace, name }: Re
   (name === '' || entry.name === '' || entry.name === name)
 
 /**
- * Returns a line for each of the last writes and refused requests. Consecutive ones with the same
- * description share a line.
+ * Describes each of the last writes and refused requests in a line. If several in succession have
+ * the same description, they share a line.
  */
 function linesOf(entries: readonly TimelineEntry[]): string[] {
   const lines: { time: Date; text: string; count: number }[] = []

@@ -32,8 +32,8 @@ export type FaultMatch = {
 }
 
 /**
- * Whether a fault matches a request. For a create, the name is only in the body, so `readName` is
- * called if the result depends on the name.
+ * Whether a fault matches a request. The name in a create is only in the body. If the result
+ * depends on this name, `readName` is called.
  */
 export async function isMatch(
   match: FaultMatch,
@@ -90,8 +90,8 @@ const memberOf = (value: unknown, key: string): unknown =>
 const protobufMagic = Buffer.from('k8s\0')
 
 /**
- * The field numbers on the path to the name. Field 2 of the envelope is the object, field 1 of the
- * object is its metadata, and field 1 of the metadata is the name.
+ * The protobuf field numbers on the path to the name of the object: the object in the envelope (2),
+ * its metadata (1), and the name in the metadata (1).
  */
 const namePath = [2, 1, 1] as const
 
@@ -102,8 +102,8 @@ function nameInProtobuf(body: Buffer): string {
 }
 
 /**
- * Returns a length-delimited field. All preceding fields must also be length-delimited, as they are
- * in these messages.
+ * Returns the content of a length-delimited protobuf field. Only fields of this type may precede
+ * it, which is the case in the messages that are read here.
  */
 function fieldOf(message: Buffer, wanted: number): Buffer | undefined {
   let at = 0

@@ -23,19 +23,19 @@ import type { FaultEffect } from './fault-effect.ts'
 import { type FaultMatch, isMatch, nameInBody } from './fault-match.ts'
 import type { RefusedResponse } from './refusals.ts'
 
-/** A server that serves a snapshot of the state, which never changes. */
+/** A server with a copy of the state at some time. This copy never changes. */
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
 
 export type FaultsOptions = {
-  /** The minor version of the Kubernetes release that the cluster is. */
+  /** Minor version of Kubernetes that the cluster implements. */
   readonly release: number
-  /** Returns the resources that are not built in. */
+  /** Returns the custom and aggregated resources that the cluster has. */
   readonly addedResources: () => AddedResources
   /**
    * Returns a server with a copy of the current state. The server starts with its first request.
    */
   readonly freeze: () => FrozenServer
-  /** Called when a fault has refused a request. */
+  /** Called when a fault has rejected a request. */
   readonly onRefused: (request: ApiRequest, info: ResourceInfo, response: RefusedResponse) => void
 }
 
@@ -98,7 +98,10 @@ export class Faults {
   readonly #options: FaultsOptions
   readonly #set = new Set<Fault>()
   readonly #watches = new Set<OpenWatch>()
-  /** The servers of faults that were turned off. They may still be serving requests. */
+  /**
+   * The servers that faults with staleRead used, and that are stopping after these faults were
+   * turned off.
+   */
   readonly #ending = new Set<Promise<void>>()
   #stopping = new AbortController()
 
@@ -193,8 +196,8 @@ export class Faults {
   }
 
   /**
-   * Passes a request to the handler. If `afterEvents` is given, the watch ends after this number of
-   * events.
+   * Passes a request to the handler. If the request is a watch and `afterEvents` is given, ends the
+   * watch after this number of events.
    */
   async #passOn(
     request: ApiRequest,

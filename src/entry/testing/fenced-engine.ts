@@ -1,4 +1,7 @@
-/** Wraps an engine so that operations that began before a restore cannot write after it. */
+/**
+ * Wraps an engine so that an operation cannot write if an earlier state was restored after the
+ * operation began.
+ */
 import type { Restores } from '../../lib/concurrency/restores.ts'
 import type {
   CallOptions,

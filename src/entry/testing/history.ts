@@ -34,7 +34,7 @@ type RequestOrigin = {
   context: RequestContext | undefined
 }
 
-/** The origin of a change: a request or, for changes without a request, a fixed description. */
+/** The cause of a change: a request, or otherwise a fixed description such as that of a restore. */
 type ChangeOrigin = RequestOrigin | { readonly fixed: RequestSender }
 
 type HistoryEntry = {
@@ -69,14 +69,14 @@ export class History {
   }
 
   /**
-   * Starts to record. Earlier writes create the initial state of the cluster and are not part of a
-   * test.
+   * Starts to record. Writes before this call create the initial objects of the cluster, and are
+   * not part of a test.
    */
   start(): void {
     this.#isOn = true
   }
 
-  /** Marks a request as sent by the test itself. */
+  /** Records that the test itself sends this request, and returns it. */
   ofTest(request: ApiRequest): ApiRequest {
     this.#testRequests.add(request)
     return request
@@ -104,8 +104,8 @@ export class History {
   }
 
   /**
-   * Runs code whose writes are not recorded as writes of a request, even if a request started the
-   * code.
+   * Runs code outside the asynchronous context of a request. Its writes are not recorded as writes
+   * of the request that started the code.
    */
   outside<T>(run: () => T): T {
     return this.#asking.run({ fixed: nobody }, run)
@@ -122,7 +122,10 @@ export class History {
     this.#bytes = 0
   }
 
-  /** Records a commit. `before` returns the previous value of a key. */
+  /**
+   * Records the events of a commit. For each event, `before` returns the value of its key before
+   * the commit.
+   */
   add({ events }: Commit, before: (event: FeedEvent) => VersionedValue | undefined): void {
     if (!this.#isOn) return
     const asking = this.#describe()
@@ -151,7 +154,8 @@ export class History {
       const target = targetOfKey(kept.event.key, this.#options.root)
       if (!isMatchButGroup({ ...target, ...kept.asking }, filter)) continue
       const write = toWrite(kept, target)
-      // For a built-in resource, only the object contains the group.
+      // The key of a built-in object does not contain the API group, so compare the group in the
+      // object itself.
       if (filter.group === undefined || filter.group === write.group) writes.push(write)
     }
     return writes

@@ -1,7 +1,7 @@
 /**
- * Initial states of clusters, with the roughly 200 objects that every cluster starts with. The
- * first cluster of each configuration creates the objects, unless a file in the package contains
- * them. Later clusters start with a fork of its state.
+ * The states from which clusters start. They contain the roughly 200 objects that every cluster
+ * has. The first cluster with certain options creates these objects, unless a file in the package
+ * contains them. Later clusters with the same options start with a copy of its state.
  */
 import type { Config } from '../../config/config.ts'
 import {
@@ -41,7 +41,9 @@ export class InitialStates {
     return state
   }
 
-  /** Resolves when the controllers have created their objects in the default namespaces. */
+  /**
+   * Waits until controllers have created the objects that the default namespaces always contain.
+   */
   async settled(config: Config, engine: MemoryEngine, writes: Writes): Promise<void> {
     const keys = awaitedKeys(config)
     const areThere = (): boolean => keys.every((key) => engine.peek(key) !== undefined)
@@ -50,8 +52,8 @@ export class InitialStates {
   }
 
   /**
-   * Stores a state for later clusters. Call this before a test writes. A later call is better,
-   * because the next cluster then has less work to do at its start.
+   * Stores the state of a cluster for later clusters. Call this before the test writes, but as late
+   * as possible: the more objects the state contains, the less a later cluster has to create.
    */
   keep(options: StartOptions, state: EngineState): void {
     this.#states.set(nameOf(options), state)
@@ -60,7 +62,9 @@ export class InitialStates {
   }
 }
 
-/** Whether the file in the package contains the objects of a cluster with these options. */
+/**
+ * Whether a cluster with these options can use the initial objects from the file in the package.
+ */
 const isUsual = ({ kubernetes, flags = [], controllers = true }: StartOptions): boolean =>
   kubernetes === undefined && flags.length === 0 && controllers === true
 

@@ -1,6 +1,6 @@
 /**
- * The address of a cluster whose server may not be running yet. A fork has its URL immediately, and
- * its server starts when the first client connects. Until then, connections wait.
+ * The listener of a cluster whose server may not be running yet. A fork has a URL immediately, but
+ * its server starts only when the first client connects. Connections wait until the server runs.
  */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -13,7 +13,7 @@ export class LazyListener {
   readonly #waiting = new Set<Socket>()
   #isHandedOver = false
 
-  /** Opens an address. Until a server takes over, `onConnection` is called for each connection. */
+  /** Begins to listen. Calls `onConnection` for each connection until a server takes over. */
   static async open(onConnection: () => void): Promise<LazyListener> {
     const server = createServer({ noDelay: true })
     const listener = new LazyListener(server, onConnection)
@@ -29,8 +29,8 @@ export class LazyListener {
     server.on('connection', (socket) => {
       this.#waiting.add(socket)
       socket.on('close', () => this.#waiting.delete(socket))
-      // Errors are handled here until the handover. This handler stays registered afterwards, in
-      // addition to the handler of the new listener.
+      // Handle errors of connections that wait. This handler is not removed when a server takes
+      // over, but the server adds its own.
       socket.on('error', () => socket.destroy())
       onConnection()
     })

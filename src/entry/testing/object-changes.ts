@@ -16,10 +16,13 @@ export type FieldChange = {
 
 /** Maximum number of changes that are reported for a write. */
 export const CHANGES_MAX = 50
-/** Maximum depth at which fields are compared one by one. Deeper values are compared as a whole. */
+/**
+ * Maximum nesting depth at which fields are compared one by one. Values below it are compared as a
+ * whole.
+ */
 const DEPTH_MAX = 32
 
-/** Fields that the server changes in each write. */
+/** Fields that the server itself changes in each write. */
 const maintained: ReadonlySet<string> = new Set([
   '.metadata.managedFields',
   '.metadata.resourceVersion',
@@ -30,8 +33,8 @@ const maintained: ReadonlySet<string> = new Set([
 export const HIDDEN = '(hidden)'
 
 /**
- * Returns the first changes between two versions of an object, in the order of the fields. Omits
- * fields that the server changes in each write.
+ * Returns the changed fields of an object, in the order of the fields, up to the maximum number.
+ * Omits fields that the server itself changes in each write.
  */
 export function changesBetween(before: object, after: object): FieldChange[] {
   const changes: FieldChange[] = []
@@ -75,9 +78,9 @@ function* compare(
 type Pairs = ReadonlyMap<string, readonly [unknown, unknown]>
 
 /**
- * Returns the pairs of fields or items to compare, keyed by their path element, such as `.spec` or
- * `[0]`. Returns undefined if the values must be compared as a whole, because they are not both
- * objects or both lists.
+ * Returns pairs of fields or list items that must be compared. Each pair has a key such as `.spec`
+ * or `[0]`, which is a part of its path. Returns undefined if the two values are not both objects
+ * or both lists, so that they must be compared as a whole.
  */
 function pairsOf(before: unknown, after: unknown): Pairs | undefined {
   if (Array.isArray(before) && Array.isArray(after)) return pairsOfLists(before, after)
@@ -89,8 +92,9 @@ function pairsOf(before: unknown, after: unknown): Pairs | undefined {
 }
 
 /**
- * Compares list items with the same key, as server-side apply does. The schema is not known here.
- * Therefore the key is the first of the common key fields that identifies all items.
+ * Compares list items that have the same key, as server-side apply does. The schema of the list is
+ * not known here. The first field among `name`, `type` and `key` that identifies all items is
+ * therefore used as the key.
  */
 function pairsOfLists(before: readonly unknown[], after: readonly unknown[]): Pairs {
   for (const key of ['name', 'type', 'key']) {
@@ -101,8 +105,8 @@ function pairsOfLists(before: readonly unknown[], after: readonly unknown[]): Pa
 }
 
 /**
- * Returns the items of a list, keyed by their path element, such as `[name="web"]`. Returns
- * undefined if the key does not identify each item.
+ * Returns the items of a list by a part of their path, such as `[name="web"]`. Returns undefined
+ * unless the field `key` identifies each item.
  */
 function byKey(items: readonly unknown[], key: string): ReadonlyMap<string, unknown> | undefined {
   const found = new Map<string, unknown>()

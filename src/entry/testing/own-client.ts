@@ -19,15 +19,15 @@ export type TestRequest = {
   readonly body?: unknown
   /** The content type of the body. The default is JSON, or a JSON merge patch for PATCH. */
   readonly contentType?: string
-  /** The user. The default is a member of system:masters. */
+  /** The user who sends the request. The default is a member of system:masters. */
   readonly user?: TestUser
 }
 
 export type TestResponse<T> = { readonly status: number; readonly body: T }
 
 /**
- * Sends a request. Fails only if the response does not end, for example for a watch. The response
- * body is parsed as JSON and is not checked against `T`.
+ * Sends a request. Fails only if the response does not end, for example if the request is a watch.
+ * Parses the response body as JSON, without checking that it has the type `T`.
  */
 export async function ask<T>(
   handle: Handler,

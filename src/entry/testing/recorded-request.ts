@@ -1,6 +1,6 @@
 import type { ResourceInfo } from '../../api/context.ts'
 
-/** The target and the sender of a recorded request. */
+/** A request as the history records it, with its target and its sender. */
 export type RecordedRequest = {
   /** The time according to the clock of the cluster. */
   readonly time: Date
@@ -47,7 +47,10 @@ export type HistoryFilter = {
   readonly after?: string
 }
 
-/** Fields of a recorded request that are the same for all writes of the request. */
+/**
+ * The fields of a recorded request that describe the request itself and not an object. If a request
+ * causes several writes, they all have the same values.
+ */
 export type RequestSender = Pick<
   RecordedRequest,
   'verb' | 'subresource' | 'source' | 'user' | 'userAgent' | 'fieldManager'
@@ -66,7 +69,7 @@ export const targetOf = ({ plural, group, namespace, name }: ResourceInfo): Requ
   name,
 })
 
-/** Whether a request matches all fields of a filter, except for `group` and `after`. */
+/** Whether a recorded request matches a filter. Does not compare `group` and `after`. */
 export function isMatchButGroup(
   one: Omit<RequestTarget & RequestSender, 'group'>,
   { resource, namespace, name, user, verb, source }: HistoryFilter,
@@ -81,7 +84,7 @@ export function isMatchButGroup(
   )
 }
 
-/** Returns the number of characters that a sender retains in memory. */
+/** Returns the number of characters that these fields of a recorded request occupy in memory. */
 export function charactersOf({ userAgent, fieldManager, user }: RequestSender): number {
   const texts = [userAgent, fieldManager, user?.name ?? '', ...(user?.groups ?? [])]
   return texts.reduce((sum, { length }) => sum + length, 0)

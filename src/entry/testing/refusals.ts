@@ -21,7 +21,7 @@ const BYTES_MAX = 8 << 20
 export type Refusal = RequestSender &
   RequestTarget & {
     readonly timeMs: number
-    /** The latest revision of the database at the time of the response. */
+    /** The revision of the database when the response was sent. */
     readonly revision: Revision
     readonly code: number
     readonly reason: string
@@ -75,8 +75,8 @@ export class Refusals {
 }
 
 /**
- * Whether the response is part of normal work and therefore not recorded. Controllers read objects
- * to find out whether they exist, and tests read objects until a condition holds.
+ * Whether a refusal is normal and therefore not recorded. Controllers read objects to find out
+ * whether they exist, and tests read objects again and again until a condition holds.
  */
 const isExpected = ({ info, sender }: RefusedContext, { status }: RefusedResponse): boolean =>
   (info.verb === 'get' && status === NOT_FOUND) ||

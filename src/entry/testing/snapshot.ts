@@ -32,8 +32,8 @@ export class Snapshot {
 }
 
 /**
- * Whether two values have the same uid. Undefined if one of them has no uid or is not JSON, such as
- * an encrypted value.
+ * Whether two stored values have the same uid. Returns undefined if one of them has no uid or is
+ * not JSON, for example because it is encrypted.
  */
 export function isSameObject(one: Buffer, other: Buffer): boolean | undefined {
   const [uid, otherUid] = [uidOf(one), uidOf(other)]

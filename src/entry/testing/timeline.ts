@@ -1,14 +1,19 @@
-/** The writes and refused requests of a cluster in the order in which they happened. */
+/**
+ * Combines the writes and the refused requests of a cluster in the order in which they happened.
+ */
 import { changesBetween, type FieldChange, withoutSecrets } from './object-changes.ts'
 import type { RecordedRequest } from './recorded-request.ts'
 import type { Refusal } from './refusals.ts'
 import type { Write } from './write.ts'
 
-/** A write in the timeline. */
+/** A write, with the changed fields instead of the whole objects. */
 export type TimelineWrite = RecordedRequest & {
   /** The type of the change. */
   readonly operation: 'create' | 'update' | 'delete'
-  /** The resourceVersion, as in `Write`. */
+  /**
+   * The resourceVersion that the write assigned or, for a deletion, the object's last
+   * resourceVersion.
+   */
   readonly resourceVersion: string
   /**
    * The fields that an update changed, at most 50. Empty for other writes. Fields that the server

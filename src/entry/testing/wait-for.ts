@@ -11,17 +11,19 @@ export type WaitOptions = {
    * The timeout in milliseconds. The default is 30 s, because a CI machine may stall for seconds.
    */
   readonly timeoutMs?: number
-  /** The awaited state, such as "the pod", for the error message. */
+  /** The awaited state, such as "the pod". The error message contains this text. */
   readonly what?: string
 }
 
 const TIMEOUT_MS = 30_000
 /** Interval of the periodic checks. */
 const POLL_MS = 25
-/** Minimum time for a check, even if it begins just before the timeout. */
+/**
+ * Minimum time limit of a check. It also applies to a check that begins just before the timeout.
+ */
 const ANSWER_MS_MIN = 1_000
 
-/** The values that a condition returns while it does not hold. */
+/** The values that a condition returns as long as it does not hold. */
 export type NotYet = undefined | null | false | '' | 0
 
 /** Calls `run` once, at the next write. Returns a function that cancels the call. */
@@ -29,12 +31,12 @@ export type OnWrite = (run: () => void) => () => void
 
 export type Condition<T> = () => T | NotYet | Promise<T | NotYet>
 
-/** The functions and texts that a wait uses, apart from its options. */
+/** The functions and texts that `waitFor` needs in addition to the condition and the options. */
 export type WaitTools = {
   readonly onWrite: OnWrite
-  /** The source text of the condition, for the error message. */
+  /** The source code of the condition, which the error message contains. */
   readonly text?: string | undefined
-  /** Describes the last value. By default, the value is printed. */
+  /** Describes the last value that the condition has returned. By default, the value is printed. */
   readonly describe?: (() => string) | undefined
   /** Returns lines for the error message that explain why the condition does not hold. */
   readonly explain: () => readonly string[]
@@ -77,7 +79,10 @@ export async function waitFor<T>(
 
 const CONDITION_CHARACTERS_MAX = 200
 
-/** Creates the error of a wait. `last` is the result of the last check that finished. */
+/**
+ * Creates the error for a condition that did not hold in time. `last` is the result of the last
+ * check that finished.
+ */
 function createError<T>(title: string, last: CheckResult<T>, tools: WaitTools): Error {
   const { text, describe = () => describeValue(last.value), explain } = tools
   const lines = [

@@ -1,4 +1,7 @@
-/** Runs the waits of a cluster, and finds out which objects their conditions read. */
+/**
+ * Waits for conditions in the tests of a cluster, and records which objects the conditions read.
+ * Error messages describe these objects.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describeTarget, explainWait, targetOfPath } from './explain-wait.ts'
 import type { HistoryFilter } from './recorded-request.ts'
@@ -15,14 +18,14 @@ const TARGETS_MAX = 3
 
 export class Waits {
   readonly #options: WaitsOptions
-  /** The paths that the current check of a condition has read. */
+  /** The paths that a condition has read during its current check. */
   readonly #paths = new AsyncLocalStorage<Set<string>>()
 
   constructor(options: WaitsOptions) {
     this.#options = options
   }
 
-  /** Records the path of a request if a condition sends the request. */
+  /** Records the path of a request, if a condition has sent the request. */
   noteRead(path: string): void {
     this.#paths.getStore()?.add(path)
   }

@@ -27,7 +27,7 @@ type ManagedFields = {
   readonly fieldsV1?: unknown
 }
 
-/** The fields of an object that a manager owns, from its managedFields. */
+/** The fields of an object that one field manager owns, according to managedFields. */
 export type FieldOwner = {
   readonly manager: string
   readonly operation: string
@@ -37,7 +37,7 @@ export type FieldOwner = {
   readonly fields: readonly string[]
 }
 
-/** A write with the object before and after it. */
+/** A write, with the object before and after the write. */
 export type Write = RecordedRequest & {
   /**
    * The resourceVersion that the write assigned or, for a deletion, the object's last
