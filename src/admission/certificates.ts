@@ -14,8 +14,8 @@ import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 export type Requester = { readonly user: User; readonly signal: AbortSignal }
 
 /**
- * Resolves to whether the user has this permission. Such permissions are checked in addition to the
- * permission for the request itself.
+ * Resolves to whether the user has the permission that `action` describes. Plugins check such
+ * permissions in addition to the permission for the request itself.
  */
 export type MayDo = (
   context: Requester,

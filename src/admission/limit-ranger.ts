@@ -32,8 +32,8 @@ export function createLimitRanger(
   readRanges: (namespace: string) => MaybePromise<readonly KubeObject[]>,
   gates: Gates,
 ): Plugin {
-  // Whether the request or limit of the pod itself is checked for this resource, if the pod has
-  // one. For other resources, such as huge pages, the sum over the containers is checked.
+  // Whether the amount that the pod itself specifies for this resource is checked. For other
+  // resources, such as huge pages, the sum over the containers is checked.
   const isOwn = (name: string): boolean =>
     gates.isOn('PodLevelResources') && (name === 'cpu' || name === 'memory')
   return {

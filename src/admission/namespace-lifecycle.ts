@@ -100,8 +100,8 @@ export function createNamespaceLifecycle({
  */
 function isContent({ operation, resource, namespace }: Attributes): boolean {
   if (namespace === '' || operation === 'DELETE' || operation === 'CONNECT') return false
-  // Access reviews pass even if the namespace does not exist. Otherwise they would reveal which
-  // namespaces exist to users without access to them.
+  // Access reviews pass even if the namespace does not exist. Otherwise users without access to a
+  // namespace could find out whether it exists.
   return resource.group !== 'authorization.k8s.io'
 }
 

@@ -37,8 +37,8 @@ const choices: { readonly [field: string]: readonly (string | number | undefined
 }
 
 /**
- * Returns the toleration with a number. In a mixed radix, each digit of the number selects the
- * value of one field.
+ * Returns the toleration that belongs to a number. The number is read in a mixed radix: each digit
+ * selects the value of one field.
  */
 function tolerationOf(number: number): Fields {
   let rest = number

@@ -64,7 +64,7 @@ export type ContextOptions = {
    * a timeout of their own.
    */
   readonly timeoutMs: number
-  /** When the request arrived, on the monotonic clock. Defaults to the current time. */
+  /** Arrival time of the request on the monotonic clock. Defaults to the current time. */
   readonly startMs?: number
   readonly monotonicMs: () => number
 }

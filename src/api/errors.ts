@@ -501,8 +501,8 @@ export function deadlineExceeded(cause?: unknown): ApiError {
 
 /**
  * Returned if the deadline of the request passed while its handler was still running. The Status is
- * sent as untyped JSON: in kube-apiserver, it comes from an HTTP filter that does not know the API
- * types.
+ * sent without kind and apiVersion: in kube-apiserver, it comes from an HTTP filter that does not
+ * know the API types.
  */
 export function requestTimedOut(): ApiError {
   const text = 'Timeout: request did not complete within the allotted timeout'
@@ -597,7 +597,7 @@ export const proxyFailed = (why: string, cause?: unknown): TextError =>
 
 /**
  * Thrown if an aggregated API server ends its response early. The client has already received a
- * part of the response. Its connection is closed, so that it notices that the response is
+ * part of the response. Its connection is closed, so that the client notices that the response is
  * incomplete.
  */
 export class CutOffAnswer extends Error {

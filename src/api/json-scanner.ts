@@ -84,8 +84,8 @@ export class JsonScanner {
   /** Position inside a long string that is being skipped in parts. */
   #insideAt = NOT_INSIDE
   /**
-   * For each open object or array of the value that is being skipped, which of the two it is. The
-   * stack is reused for the next value, because a document can have millions of short values.
+   * The open objects (true) and arrays (false) of the value that is being skipped. The stack is
+   * reused for the next value, because a document can have millions of short values.
    */
   readonly #open: boolean[] = []
 

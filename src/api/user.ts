@@ -8,8 +8,8 @@ export type User = {
 }
 
 /**
- * The user name under which the server's own controllers send requests. The order of the groups is
- * visible in webhook requests and audit events.
+ * The user that the server's own controllers act as. The order of the groups is visible in webhook
+ * requests and audit events.
  */
 export const systemUser: User = {
   name: 'system:apiserver',

@@ -54,8 +54,8 @@ export type StorageConfig = EtcdConfig & {
    */
   readonly sizePollMs: number
   /**
-   * An etcd lease is shared by several objects. It expires at most this long after the objects
-   * should.
+   * Maximum time in seconds by which an object outlives its TTL because it shares an etcd lease
+   * with other objects.
    */
   readonly leaseReuseSecondsMax: number
 }

@@ -61,8 +61,8 @@ export function readEtcd(values: Values): EtcdConfig {
       `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`,
     )
   }
-  // The value is still set only if the command is not `keelson serve`, which removes --testing and
-  // --testing-now before this check.
+  // `keelson serve` removes --testing and --testing-now before this check. If one of them is still
+  // set, the command is another one.
   if (values.boolean('testing'))
     values.fault('--testing is only supported by keelson serve: leave it out')
   if (values.string('testing-now') !== '')

@@ -15,8 +15,8 @@ export type TuningConfig = {
    */
   readonly sizePollMs: number
   /**
-   * An etcd lease is shared by several objects. It expires at most this long after the objects
-   * should.
+   * Maximum time in seconds by which an object outlives its TTL because it shares an etcd lease
+   * with other objects.
    */
   readonly leaseReuseSecondsMax: number
 }

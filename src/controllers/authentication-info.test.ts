@@ -15,8 +15,8 @@ const answer = (status: number, body: object): ApiResponse => ({
 const done = answer(200, {})
 
 /**
- * Publishes the settings, and returns what was written. `gets` and `writes` are the responses that
- * the server sends to these requests, in order.
+ * Publishes the settings, and returns what was written. `gets` are the responses to the GET
+ * requests, and `writes` those to the writes, in order.
  */
 async function written(
   gets: readonly ApiResponse[],

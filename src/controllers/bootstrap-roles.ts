@@ -53,8 +53,8 @@ export async function ensureRoles(
       if (signal.aborted) return
       const fault = await ensureOne(caller, wanted)
       if (fault !== undefined) faults.push(fault)
-      // Requests that are served from memory do not let other work run, so do this here. Otherwise
-      // clients that connect at startup would have to wait until all objects are written.
+      // Requests that are served from memory do not yield to the event loop, so yield here.
+      // Otherwise clients that connect at startup would have to wait until all objects are written.
       if (slices.isOver) await slices.turn()
     }
   }

@@ -72,8 +72,8 @@ export async function cleanUp(
   let isChanged = false
   await options.release(name, (current) => {
     if (!isOurs(doomed, current)) return undefined
-    // If the definition has changed since it was closed for creates, do not release it. Another
-    // replica might have failed, and allowed creates again.
+    // If the definition has changed since creates were blocked, do not remove its finalizer.
+    // Another replica might have failed, and allowed creates again.
     isChanged = closedAt !== undefined && current.metadata.resourceVersion !== closedAt
     if (isChanged) return undefined
     const reported = withStatus(current, {}, { conditions: [end], now: options.now() })
@@ -116,8 +116,8 @@ async function deleteAll(
 ): Promise<boolean> {
   const isDoomed = async (): Promise<boolean> => {
     let isStill = false
-    // The function returns undefined for every state. The store therefore calls it last with the
-    // state in the database, even if it has called it with a cached state before.
+    // This callback returns undefined for every state, so the store calls it last with the state in
+    // the database. Before that, it may have called it with a cached state.
     const version = await options.changeStatus(doomed.name, (current) => {
       isStill = isOurs(doomed, current)
       return undefined

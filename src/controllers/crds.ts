@@ -334,9 +334,9 @@ export class CrdController implements AsyncDisposable {
     const known = this.#known.get(name)
     const isDoomed = needsCleanUp(object)
     if (known !== undefined) {
-      // The queue retries a cleanup until it is complete, so add the definition only once. After a
-      // restore of the database, however, the definitions are listed again, and the cleanup must
-      // run again.
+      // The queue retries a cleanup until it is complete, so it is queued only once. If the
+      // database was then replaced by an older backup, the definition is listed again, and the
+      // cleanup must also run again.
       if (isDoomed && !(known.isDoomed && this.#isListed)) this.#cleanups.add(name)
       known.isDoomed = isDoomed
     }

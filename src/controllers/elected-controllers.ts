@@ -72,8 +72,8 @@ export type ElectedControllersOptions = {
 }
 
 /**
- * Returns a function for each of the named controllers (--controllers), which starts it. The system
- * namespaces must exist before the functions are called.
+ * Returns functions that start the controllers with these names (--controllers), one for each. The
+ * system namespaces must exist before the functions are called.
  */
 export function controllerStarts(
   names: readonly ControllerName[],

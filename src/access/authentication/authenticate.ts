@@ -74,8 +74,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return known
   }
   const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
-    // The metrics count a request that has no credentials, and may not be anonymous, as `failure`.
-    // They count an invalid credential, or an error such as a failed etcd request, as `error`.
+    // If a request has no credentials and may not be anonymous, the metrics count it as `failure`.
+    // An invalid credential, or an error such as a failed etcd request, counts as `error`.
     const isNobody =
       refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
     metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)

@@ -43,8 +43,8 @@ export type LegacyTokenOptions = {
   readonly looksUp: boolean
   readonly read: ReadObject
   /**
-   * Records the day in a label of the Secret, as the day on which its token was last used. The
-   * promise never rejects.
+   * Sets a label of the Secret to the day on which its token was last used. The promise never
+   * rejects.
    */
   readonly label: (secret: KubeObject, day: string) => Promise<void>
   readonly metrics: ServiceAccountMetrics

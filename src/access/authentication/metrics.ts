@@ -47,10 +47,7 @@ export class AuthenticationMetrics {
   readonly #users: Counter
   readonly #attempts: Counter
   readonly #seconds: Histogram
-  /**
-   * Number of authenticated requests, by label value. `shownName` returns the label value for a
-   * user.
-   */
+  /** Number of authenticated requests, by the label value that `shownName` returns for the user. */
   readonly #ofUsers = new Map<string, Count>()
   readonly #results = new Map<Result, Series>()
 

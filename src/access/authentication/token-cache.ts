@@ -22,8 +22,8 @@ const RESULT_BYTES_MAX = 16 * 1024
 /** Maximum size of all cached results, enough for 32 Ki users with a few groups each. */
 const RESULTS_BYTES_MAX = 64 << 20
 /**
- * Estimated memory of a string in addition to its characters: its header, and its position in a
- * list.
+ * Estimated memory of a string in a list, in addition to its characters: the header of the string,
+ * and its reference in the list.
  */
 const TEXT_BYTES = 24
 const KEY_BYTES = 32

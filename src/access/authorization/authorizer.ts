@@ -48,7 +48,7 @@ export type Authorizer = {
   readonly rightsOf: (user: User, namespace: string, waiting: RightsRequest) => MaybePromise<Rights>
   /**
    * Explains why this authorizer made its decision, or what a different decision would require.
-   * Undefined for an authorizer whose reason already says everything.
+   * Absent if the reason of the decision already contains the whole explanation.
    */
   readonly explain?: (
     user: User,

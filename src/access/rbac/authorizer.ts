@@ -78,7 +78,7 @@ export function* heldRules(
     if (seen.has(counted)) continue
     seen.add(counted)
     // In kube-apiserver, a SelfSubjectRulesReview reads roles through a lister, and the escalation
-    // check reads them from storage. The error messages of the two differ.
+    // check reads them from storage. Their error messages differ.
     if (!(role instanceof Role) || role.rules === undefined)
       errors.add(binding, each === 'binding' ? 'singular' : 'plural')
     else yield role.rules

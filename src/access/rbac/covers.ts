@@ -29,7 +29,10 @@ export const COMPARED_ENTRIES_MAX = 50_000_000
 const MISSING_MAX = 1_000
 /** Maximum size of a rule that is compared as a whole, in list entries. */
 const WHOLE_MAX = 1_000
-/** Number of comparisons that one permission counts as: its verb, group, resource and name. */
+/**
+ * Comparing one permission counts as this number of comparisons: its verb, group, resource and
+ * name.
+ */
 const RIGHT_ENTRIES = 4
 /**
  * Maximum length of a name in a message. A thousand missing permissions can share a name of

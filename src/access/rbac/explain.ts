@@ -29,8 +29,8 @@ import {
 const BINDINGS_MAX = 10_000
 const RULES_MAX = 1_000_000
 /**
- * Maximum number of bindings in the list of those that come closest. At most this many are
- * collected for each kind of difference.
+ * Maximum number of bindings in the explanation of a rejected request. At most this many are
+ * collected for each kind of difference between a rule and the request.
  */
 const NEAREST_MAX = 10
 /**

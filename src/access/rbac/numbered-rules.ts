@@ -66,8 +66,8 @@ export class ComparedEntries {
   }
 
   /**
-   * Whether enough was compared that the caller should yield to other work. If so, starts a new
-   * step.
+   * Whether the current step has compared enough entries, so that the caller should yield to other
+   * work. If so, the next step begins.
    */
   isStepOver(): boolean {
     if (this.#count < this.#stepEnd) return false

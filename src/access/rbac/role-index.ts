@@ -31,9 +31,9 @@ export class RoleIndex {
   readonly #byNamespace = new Map<string, NamespaceBindings>()
 
   /**
-   * Updates a role. `rules` are undefined if the role was deleted. For a large role, the caller
-   * passes `grants`, the rules by resource, which it has built in steps. Otherwise, the next
-   * decision builds them at once.
+   * Updates a role. `rules` are undefined if the role was deleted. For a large role, `grants` are
+   * the rules by resource, which the caller has built in steps. If `grants` is undefined, the next
+   * decision builds them without a pause.
    */
   setRole(
     { namespace, name }: RoleLocation,

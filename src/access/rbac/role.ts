@@ -45,7 +45,7 @@ export class Role {
   #isLong = false
   /**
    * The last request that this role does not allow. Several bindings of the user may reference the
-   * role, and would otherwise check its rules again.
+   * role. Without this cache, its rules would be checked for each of them.
    */
   #refused: Question | undefined
 

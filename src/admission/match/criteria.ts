@@ -63,7 +63,7 @@ function read(match: Fields, rules: readonly Rule[] | undefined): MatchCriteria 
   }
 }
 
-/** A request, and the versions in which the server also serves the resource of the request. */
+/** A request, and the other versions in which the server serves the resource of the request. */
 export type Versions = { readonly target: Target; readonly equivalents: readonly Resource[] }
 
 /**

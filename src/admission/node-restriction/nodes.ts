@@ -15,8 +15,7 @@ export function admitNode(node: string, attributes: Attributes): void {
   if (name !== node) refuse(`node ${quote(node)} is not allowed to modify node ${quote(name)}`)
   if (object === undefined) return
   if (operation === 'CREATE') {
-    // Reject `configSource`, because the kubelet could then read the object to which this field
-    // refers.
+    // Reject `configSource`. The kubelet could read the object to which this field refers.
     if (fieldsOf(object['spec'])['configSource'] !== undefined) {
       refuse(`node ${quote(node)} is not allowed to create pods with a non-nil configSource`)
     }

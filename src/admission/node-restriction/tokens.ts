@@ -150,9 +150,7 @@ async function driverOfClaim(
   return 'error' in volume ? volume : driverOf(fieldsOf(volume.object['spec']))
 }
 
-/**
- * CSI drivers that have replaced the volume types that were built into Kubernetes, by volume type.
- */
+/** CSI drivers that have replaced built-in volume types of Kubernetes, by volume type. */
 const migrated: ReadonlyMap<string, string> = new Map([
   ['awsElasticBlockStore', 'ebs.csi.aws.com'],
   ['azureDisk', 'disk.csi.azure.com'],

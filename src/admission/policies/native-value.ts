@@ -143,8 +143,8 @@ export class NativeValues {
   }
 
   /**
-   * Adds the length of a value that an expression copied from the request to the size of the
-   * result. Such a value can be large, and can occur many times in the result.
+   * Increases the size of the result by the length of a value. An expression has copied the value
+   * from the request, so it can be large, and can occur many times in the result.
    */
   #counted(json: Json): Json {
     if (typeof json === 'string') return this.#text(json)

@@ -14,7 +14,7 @@ const names: readonly string[] = [
   'requests.storage',
 ]
 /**
- * Stands between the name of a storage class and the name of the resource that a quota limits for
+ * The text between the name of a storage class and the name of the resource that a quota limits for
  * this class, as in `gold.storageclass.storage.k8s.io/requests.storage`.
  */
 const ofClass = '.storageclass.storage.k8s.io/'

@@ -162,8 +162,8 @@ export class Ledger {
 type Refusals = ReadonlyMap<Charge, ApiError>
 
 /**
- * Returns the error for a write that uses a resource which a quota must cover, if no quota of the
- * namespace covers it.
+ * Returns the error for a write that uses a resource for which the configuration requires a quota,
+ * if no quota of the namespace covers this resource.
  */
 type UncoveredOf = (quotas: readonly KubeObject[], charge: Charge) => ApiError | undefined
 

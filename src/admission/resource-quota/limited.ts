@@ -26,8 +26,7 @@ export class LimitedResources {
   }
 
   /**
-   * Returns whether the configuration can reject writes to this resource in a namespace without
-   * quotas.
+   * Returns whether writes to this resource can be rejected because their namespace has no quota.
    */
   concern(attributes: Attributes): boolean {
     if (this.#limited.length === 0) return false
@@ -35,8 +34,8 @@ export class LimitedResources {
   }
 
   /**
-   * Returns an error if a quota must cover the write, but no quota of the namespace covers it.
-   * Otherwise returns undefined.
+   * Returns an error if the configuration requires a quota for the write, but no quota of the
+   * namespace covers it. Otherwise returns undefined.
    */
   uncoveredOf(quotas: readonly KubeObject[], charge: Charge): ApiError | undefined {
     const { attributes, evaluator, object } = charge

@@ -1,7 +1,7 @@
 /**
- * Records the writes that quotas of a namespace were charged for and that have not finished. The
- * status of the quotas includes these writes, but their objects may not be stored yet. The quota
- * controller therefore waits for these writes before it counts the stored objects.
+ * Records the writes whose usage was added to the quotas of a namespace, and that have not
+ * finished. Their objects may not be stored yet. The quota controller therefore waits for these
+ * writes before it counts the stored objects.
  */
 export class OpenCharges {
   readonly #byNamespace = new Map<string, Set<Promise<void>>>()

@@ -102,7 +102,7 @@ export function createServiceAccount({
       const spec = fieldsOf(object['spec'])
       const account = await accountOf(attributes, nameIn(attributes, spec))
       const fault = await attributes.context.divide(() => ephemeralFault(spec, account))
-      // As in kube-apiserver, this error has no reason.
+      // As in kube-apiserver, the Status of this error has no reason.
       if (fault !== undefined) throw unclassified(fault)
     },
   }

@@ -28,8 +28,8 @@ const WORKERS_MAX = 5
  */
 const BACKDATE_MS = 5 * 60_000
 /**
- * Certificates with at least this lifetime also end earlier by the time by which their start is
- * moved into the past. Shorter ones keep their end.
+ * For a lifetime of at least this length, the end of the validity is moved into the past by the
+ * same time as the start. For a shorter lifetime, only the start is moved.
  */
 const SHORT_MS = 8 * 60 * 60_000
 const DURATION_MS_MIN = 10 * 60_000

@@ -25,7 +25,7 @@ const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion'
 export type Step =
   /** The election is over. No action is needed until a candidate or the Lease changes. */
   | { readonly kind: 'settled' }
-  /** The time to answer a ping is not over for all candidates. */
+  /** Some candidates that were pinged still have time to answer. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'ping'; readonly candidates: readonly Candidate[] }
   /** The Lease must get this spec. */

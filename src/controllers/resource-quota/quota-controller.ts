@@ -104,7 +104,7 @@ export class QuotaController implements AsyncDisposable {
     this.#counted = this.#countable()
     this.#registryChanges = onRegistryChange(registry, () => {
       this.#counted = this.#countable()
-      // This also queues the quotas that limit a resource whose watch is replaced.
+      // `#followChanges` also queues the quotas that limit a resource whose watch it replaces.
       this.#followChanges()
     })
     if (remote !== undefined) {

@@ -28,8 +28,7 @@ export async function describeCommands(
         name,
         summary,
         help: name === 'help' ? { ...own, arguments: wordsOf(shown) } : own,
-        // If the command and the one whose flags it also accepts have a flag with the same name,
-        // use the command's own.
+        // A command can also accept the flags of another command. Its own flags take precedence.
         flags: new Map([...inherited, ...flagsOf(own), ...Object.entries(helpFlag)]),
       }
     }),

@@ -28,7 +28,7 @@ export function progressLine(out: ProgressOutput, terminalName?: string): Progre
       out.write(clear + line)
     },
     end: () => {
-      // Show the next line immediately, whenever the last line was shown.
+      // Show the next line immediately, no matter how recently the last line was shown.
       shownMs = Number.NEGATIVE_INFINITY
       out.write(clear)
     },

@@ -34,7 +34,7 @@ export async function serveTesting(flags: readonly string[], parts: CommandConte
     cluster.onStopped(() => parts.exit(0))
     const stop = (): void => void cluster.stop()
     if (isPipe(process.stdin.fd)) process.stdin.on('end', stop).on('error', stop).resume()
-    // The cluster does not keep the process alive. Without a pipe, this timer does.
+    // The cluster does not keep the process alive. If there is no pipe, a timer does so.
     else setInterval(() => undefined, KEPT_ALIVE_MS)
   } catch (error) {
     parts.fail(FAILURE, [messageOf(error)])
@@ -69,8 +69,8 @@ function takeFlag(args: readonly string[], name: string): [string | undefined, s
 }
 
 /**
- * Whether a file descriptor is a pipe. A process that Node has started has a socket instead, which
- * is treated as a pipe.
+ * Whether a file descriptor is a pipe or a socket. Node starts child processes with sockets where
+ * other programs use pipes.
  */
 function isPipe(descriptor: number): boolean {
   const found = fstatSync(descriptor)

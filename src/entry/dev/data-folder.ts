@@ -111,8 +111,8 @@ const isOurs = (folder: DataFolder): boolean =>
 const hasStoreData = (folder: DataFolder): boolean => existsSync(fileIn(folder.store))
 
 /**
- * Whether etcd has stored data in the folder. It has created the subfolder `member` then. A folder
- * that is only named `etcd` could contain anything.
+ * Whether etcd has stored data in the folder. If so, there is a subfolder `member`. A folder that
+ * is only named `etcd` could contain anything.
  */
 export const hasEtcdData = (folder: DataFolder): boolean =>
   existsSync(join(folder.etcdData, 'member'))
@@ -143,7 +143,7 @@ function isEmpty(path: string): boolean {
   try {
     return readdirSync(path).length === 0
   } catch (error) {
-    // A file with this name is not an empty folder.
+    // The path names a file, which is not an empty folder.
     if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return false
     throw error
   }

@@ -89,8 +89,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   const own = splitArgs(args)
   if (own.apply !== undefined && !existsSync(own.apply))
     throw new UsageError([`--apply=${own.apply} does not exist: name a folder with manifests`])
-  // Check all flags before anything is started. The flags for the store are not complete yet, so
-  // use a store in memory for this check.
+  // Check all flags before anything starts, with a store in memory in place of the real store.
   const anyStore = own.hasServers ? [] : ['--store=memory']
   const { config: checked, warnings } = check(
     [...serveDefaults(own), ...anyStore, ...own.rest],

@@ -32,8 +32,8 @@ the default folder, stops the only one that runs. Data is kept.`,
 }
 
 /**
- * How long to wait until a server has exited. The server itself waits less long for requests in
- * progress.
+ * Maximum time to wait until a server has exited. It is longer than the time for which a server
+ * waits for requests in progress.
  */
 const STOP_MS_MAX = 40_000
 const POLL_MS = 20

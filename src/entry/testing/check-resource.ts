@@ -2,7 +2,10 @@
 import { type ResourceRow, resourcesOf } from '../../registry/read-resources.ts'
 import { didYouMean } from '../../lib/text/suggest.ts'
 
-/** The names from which the custom and aggregated resources of a cluster are known. */
+/**
+ * The names of the CustomResourceDefinitions and APIServices of a cluster. They define the
+ * resources that are not built in.
+ */
 export type AddedResources = {
   /** Names of CustomResourceDefinitions, such as `teas.example.com`. */
   readonly definitions: readonly string[]

@@ -17,8 +17,8 @@ export type FieldChange = {
 /** Maximum number of changes that are reported for a write. */
 export const CHANGES_MAX = 50
 /**
- * Maximum nesting depth at which fields are compared one by one. Values below it are compared as a
- * whole.
+ * Maximum nesting depth at which fields are compared one by one. Values that are nested more deeply
+ * are compared as a whole.
  */
 const DEPTH_MAX = 32
 

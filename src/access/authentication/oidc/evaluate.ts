@@ -17,8 +17,8 @@ const COST_MAX = 1_000_000
 export type Variable = { readonly name: string; readonly value: Fields; readonly type: Type }
 
 /**
- * Evaluates an expression with one variable. Calls `answer` for each slow regular expression, which
- * is matched outside the main thread.
+ * Evaluates an expression with one variable. Slow regular expressions are matched outside the main
+ * thread, by `answer`.
  */
 export async function evaluate(
   { text, program }: Expression,

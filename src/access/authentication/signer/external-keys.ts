@@ -66,9 +66,10 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
   }
 
   /**
-   * Whether new tokens must not be signed with this key, because the key is not published, so that
-   * other parties cannot verify the tokens. If the key is unknown, the keys are fetched
-   * immediately. No rate limit is needed, because only the signer passes key ids to this function.
+   * Whether new tokens must not be signed with this key. This is the case if the key is not
+   * published, because other parties then cannot verify the tokens. If the key is unknown, the keys
+   * are fetched immediately. No rate limit is needed, because only the signer passes key ids to
+   * this function.
    */
   async isExcluded(keyId: string): Promise<boolean> {
     if (this.#known(keyId).length === 0) {
