@@ -43,6 +43,32 @@ test('code is optimized only after the process becomes busy', async () => {
   assert.equal(stdout, 'false false true\n')
 })
 
+/** Prints `grown` before marking is enabled again. V8 prints when it starts incremental marking. */
+const growing = `
+import { setTimeout as sleep } from 'node:timers/promises'
+import { optimizeWhenUsed } from ${JSON.stringify(module)}
+const grow = async () => {
+  const kept = []
+  for (let count = 0; count < 200; count++) {
+    kept.push(Array.from({ length: 5_000 }, (_, at) => ({ at })))
+    await sleep(0)
+  }
+}
+optimizeWhenUsed()
+await grow()
+console.log('grown')
+await sleep(3_000)
+await grow()
+`
+
+test('V8 starts no incremental marking while the process starts, and starts it later', async () => {
+  const args = ['--trace-incremental-marking', '--input-type=module', '-e', growing]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
+  const [before = '', after = ''] = stdout.split('grown')
+  assert.doesNotMatch(before, /Start marking/)
+  assert.match(after, /Start marking/)
+})
+
 /** A script instead of a module: Node without WebAssembly cannot load TypeScript. */
 const inScript = `${stripTypeScriptTypes(readFileSync(module, 'utf8')).replaceAll('export ', '')}
 const hot = (count) => {
