@@ -4,7 +4,7 @@
  * optimized code would occupy 14 MB, half of them pages of the compilers themselves
  * (docs/decisions/0004-memory.md).
  *
- * Also disables incremental marking during startup. Otherwise V8 starts a garbage collection shortly
+ * Also disables incremental marking during startup. Otherwise V8 starts to collect garbage shortly
  * before the server is ready, which takes 70 ms of CPU time and finds little garbage.
  */
 const LOOK_MS = 200
