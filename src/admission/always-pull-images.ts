@@ -21,7 +21,8 @@ export const alwaysPullImages: Plugin = {
     if (object === undefined || !isConcerned(attributes)) return object
     return context.divide(() => ({ ...object, spec: pullingAlways(fieldsOf(object['spec'])) }))
   },
-  // Check the result, because a webhook might have changed a pull policy after `mutate` was called.
+  // Check the pull policies again, because a webhook might have changed them after `mutate` was
+  // called.
   validate: (attributes) => {
     const { object, context } = attributes
     if (object === undefined || !isConcerned(attributes)) return undefined

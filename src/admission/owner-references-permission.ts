@@ -76,7 +76,8 @@ export function createOwnerReferencesPermission({
     validate: async (attributes) => {
       const { operation, object, oldObject } = attributes
       if (operation !== 'CREATE' && operation !== 'UPDATE') return
-      // A status update of a pod cannot change the owner references, but old kubelets omit them.
+      // Do not check a status update of a pod. It cannot change the owner references, although old
+      // kubelets omit them.
       if (targetOf(attributes) === 'pods/status') return
       const owners = ownersOf(object)
       if (isSame(owners, ownersOf(oldObject))) return

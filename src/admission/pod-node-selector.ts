@@ -106,7 +106,7 @@ function parseNodeLabels(selector: string): NodeLabels {
     const [key = '', value = ''] = parts.map((part) => part.trim())
     if (parts.length !== 2) throw unclassified(`invalid selector: [${parts.join(' ')}]`)
     const [keyFaults, valueFaults] = [checkQualifiedName(key), checkLabelValue(value)]
-    // As in kube-apiserver, these errors have no field path.
+    // As in kube-apiserver, errors in a node selector have no field path.
     if (keyFaults.length > 0)
       throw unclassified(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
     if (valueFaults.length > 0)

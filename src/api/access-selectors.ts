@@ -13,7 +13,10 @@ import { parseLabelSelector, type Requirement } from './label-selector.ts'
  */
 export const SELECTOR_CHARACTERS_MAX = 4096
 
-/** Returns a function that parses the selectors, or undefined if both are empty. */
+/**
+ * Returns a function that parses the field selector and the label selector, or undefined if both
+ * are empty.
+ */
 export function accessSelectors(
   fields: string,
   labels: string,

@@ -236,8 +236,8 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Runs a step of a request that works on a large object in slices, so that other requests are
-   * served between them. Fails when the client no longer waits for the response.
+   * Runs a step of a request that has a large object. The step is divided into slices, so that
+   * other requests are served in between. Fails when the client no longer waits for the response.
    */
   inParts<T>(work: () => T): Promise<T> {
     const { signal } = this

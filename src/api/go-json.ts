@@ -116,7 +116,7 @@ class GoReader {
     return members
   }
 
-  /** Go's encoder sees no fields in a path. */
+  /** Reads a field.Path. It has no exported fields, so Go encodes it as an empty object. */
   #skipped(): Json {
     this.#at = this.#text.length
     return {}
@@ -135,7 +135,10 @@ class GoReader {
   }
 }
 
-/** Stands for nil while a value is read, because null is a value. */
+/**
+ * The result of reading Go's nil. It is not null, because `??` would then try to read another kind
+ * of value.
+ */
 const nil = Symbol('nil')
 
 function listOf(type: string, items: readonly Json[]): Json {

@@ -23,7 +23,7 @@ const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 export function managerFaults(path: string, manager: string): FieldFault[] {
   const faults =
     Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(path, MANAGER_BYTES_MAX)] : []
-  // Most names match `plain`. The other expression is compiled only when it is needed, because this
+  // Most names match `plain`. V8 compiles `printable` when it is used for the first time, which
   // takes milliseconds.
   const searched = manager.slice(0, SEARCHED_CHARACTERS_MAX)
   if (plain.test(searched) || printable.test(searched)) return faults

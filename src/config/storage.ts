@@ -100,7 +100,7 @@ function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOver
   })
 }
 
-/** Adds the scheme http if there is none, as etcd's Go client does. */
+/** Adds the scheme http to an address without a scheme, as etcd's Go client does. */
 const withScheme = (server: string): string =>
   server.includes('://') ? server : `http://${server}`
 

@@ -128,7 +128,8 @@ function combinedData(
 }
 
 /**
- * Reads a list of strings. Returns an empty list if the string is invalid, so that it is replaced.
+ * Reads a JSON list of strings. Returns an empty list if the JSON is invalid, and the caller then
+ * replaces it.
  */
 function listOf(text: string): readonly string[] {
   try {

@@ -395,7 +395,8 @@ export class CrdController implements AsyncDisposable {
     const life = this.#options.life()
     const isSameDatabase = before?.life === life
     if (before?.mark === mark && isSameDatabase) {
-      // Use the new item, because a reference to the older item would retain its bytes in memory.
+      // Store the new item. A reference to the older item would retain the bytes of that item in
+      // memory.
       before.source.item = item
       return
     }

@@ -85,8 +85,8 @@ export async function cleanOnce(
       ? 'deleting an unused legacy token'
       : 'invalidating an unused legacy token'
     log('info', what, { namespace, name })
-    // The write requires this resourceVersion. If the token is used in the meantime, the use is
-    // recorded in its Secret, so the resourceVersion changes and the write fails.
+    // The write requires the resourceVersion that was read. If the token is used in the meantime,
+    // the use is recorded in its Secret, so the resourceVersion changes and the write fails.
     const { uid = '', resourceVersion = '' } = secret.metadata
     const response = isMarked
       ? await request(handle, {

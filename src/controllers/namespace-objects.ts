@@ -2,7 +2,7 @@
 import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'
 import type { PerNamespaceObject } from './per-namespace-object.ts'
 
-/** The object that the serviceaccount-controller maintains. */
+/** The default ServiceAccount, which the serviceaccount-controller maintains. */
 export const defaultAccount: PerNamespaceObject = {
   queue: 'serviceaccount',
   plural: 'serviceaccounts',
@@ -13,12 +13,14 @@ export const defaultAccount: PerNamespaceObject = {
 const caName = 'kube-root-ca.crt'
 const descriptionName = 'kubernetes.io/description'
 /**
- * The value of the description annotation of the ConfigMap, as kube-controller-manager writes it.
+ * The description in an annotation of the ConfigMap. The text is that of kube-controller-manager.
  */
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
-/** The object that the root-ca-certificate-publisher-controller maintains. */
+/**
+ * Returns the ConfigMap with the CA, which the root-ca-certificate-publisher-controller maintains.
+ */
 export function rootCa(pem: string): PerNamespaceObject {
   const data = { 'ca.crt': pem }
   const annotations = { [descriptionName]: description }

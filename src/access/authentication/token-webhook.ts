@@ -30,9 +30,9 @@ const LOOKUP_MS_MAX = 30_000
 /** Delays between retries, as in kube-apiserver. */
 const BACKOFF = webhookBackoff(500)
 /**
- * Delay in the Retry-After header, as for other requests rejected with 429. Any client can use up
- * the limit of concurrent reviews. A token that arrives then may be valid, so the client is asked
- * to retry instead of being rejected with 401.
+ * Delay in the Retry-After header, as for other requests rejected with 429. Any client can cause
+ * the limit of concurrent reviews to be reached. The token of another client may be valid
+ * nevertheless, so that client is asked to retry instead of being rejected with 401.
  */
 const RETRY_SECONDS = 1
 const tooManyReviews = 'too many tokens are being reviewed, please try again later'

@@ -81,8 +81,8 @@ export function* missingRights(
   const owners = new Owners(held, numbers, compared)
   const rights: Rule[] = []
   for (const rule of wantedRules) {
-    // In most cases, a single rule of the user covers the whole rule, so whole rules are compared
-    // first.
+    // In most cases, a single rule of the user covers a whole `wanted` rule, so whole rules are
+    // compared first.
     if (isShort(rule) && (yield* owners.cover((owner) => owners.coversWhole(owner, rule)))) continue
     for (const right of rightsOf(rule)) {
       const isHeld = yield* owners.cover((owner) => owners.covers(owner, right))

@@ -13,7 +13,7 @@ import {
 
 /** Maximum length of a list that is scanned. Longer lists are looked up in a set. */
 const SCAN_MAX = 16
-/** Number of list entries that are read in one step. */
+/** Number of list entries that are read before other work can run. */
 const STEP_ENTRIES = 256
 
 type TextLookup = TextList | Set<string>

@@ -11,9 +11,7 @@ import { type KeptRule, type Rule, type TextList, urlPrefixOf } from './rule.ts'
 
 /** Maximum length of a list that is scanned. Longer lists are looked up in a Set. */
 const SCAN_MAX = 16
-/**
- * Number of list entries that are compared in one step. A step takes a few tens of microseconds.
- */
+/** Number of comparisons before other work can run. They take a few tens of microseconds. */
 const STEP_ENTRIES = 1024
 /** Reading this number of characters takes as long as one comparison between two list entries. */
 const ENTRY_CHARACTERS = 256
@@ -223,7 +221,7 @@ export class RuleNumbers {
   }
 }
 
-/** Collects distinct numbers, in an array as long as there are only a few. */
+/** Collects distinct numbers. A few numbers are stored in an array, and more numbers in a Set. */
 class NumberCollection {
   readonly #compared: ComparedEntries
   #few: number[] | undefined

@@ -63,12 +63,12 @@ export class RoleIndex {
   }
 
   /**
-   * Visits the bindings of a user. ClusterRoleBindings come first, as in kube-apiserver. Then
-   * follow the RoleBindings of the namespace, unless the namespace is empty. Within both lists, the
+   * Visits the bindings of a user: the ClusterRoleBindings first, as in kube-apiserver, and then
+   * the RoleBindings of the namespace, unless the namespace is empty. Within both lists, the
    * bindings of the user name precede those of the groups; kube-apiserver's order is random.
    *
-   * If several bindings have the same role, some of them are not visited. Returns whether a visit
-   * returned true.
+   * If several bindings have the same role, some of them are not visited. Returns whether `see` has
+   * returned true, which ends the visit.
    */
   visit(user: User, namespace: string, see: Visit): boolean {
     if (this.#byNamespace.get('')?.visit(user, see) === true) return true

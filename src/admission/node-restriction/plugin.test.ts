@@ -152,7 +152,8 @@ test('a kubelet can evict, delete and update the status of only those pods that 
   assert.equal(await evict('none'), '404 pod "none" not found')
   const own = pod({ nodeName: 'n' })
   assert.equal(await status({ ...own, status: { message: 'm' } }, own), 'fine')
-  // The plugin checks the stored object, which is bound to the node, not the object in the request.
+  // The plugin checks the stored object, which is bound to the node. It does not check the object
+  // in the request.
   assert.match(await status(own, pod({ nodeName: 'm' })), /can only update pod status/)
   assert.match(
     await status(pod({ nodeName: 'n' }, { labels: { a: 'b' } }), own),

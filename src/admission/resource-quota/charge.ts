@@ -144,8 +144,8 @@ function listOf(given: Json | undefined): ResourceList {
 }
 
 /**
- * Returns the resources of the object that the quota limits, sorted. Empty if the scopes of the
- * quota do not include the object.
+ * Returns the sorted names of the resources that the object can use and the quota limits. Returns
+ * an empty list if the scopes of the quota do not include the object.
  */
 export function limitedIn(
   quota: KubeObject,

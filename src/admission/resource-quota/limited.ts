@@ -13,8 +13,8 @@ import { type Scope, scopesOf } from './scopes.ts'
 export class LimitedResources {
   readonly #limited: readonly LimitedResource[]
   /**
-   * Scopes of all limited resources. As in kube-apiserver, the scopes apply to all kinds that have
-   * such scopes, even if the configuration specifies them for another resource.
+   * The scopes in the configuration. As in kube-apiserver, they apply to all kinds that have such
+   * scopes, even if the configuration specifies them for another resource.
    */
   readonly #scopes: readonly Scope[]
 

@@ -185,7 +185,7 @@ async function ask(
   }
 }
 
-/** Returns the span of a call, or undefined if the request is not traced. */
+/** Returns the tracing span of a call, or undefined if the request is not traced. */
 function spanOf(
   webhook: AdmissionWebhook,
   { attributes, resource }: ReviewInput,

@@ -353,7 +353,7 @@ export class GarbageCollector implements AsyncDisposable {
     this.#unseen.set(key, { looks: looks + 1, prefixes })
     const isListed = [...prefixes].every((prefix) => this.#informer.isListed(prefix))
     const waitMs = isListed ? Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX) : UNSEEN_MS_MAX
-    // Adds jitter, so that objects that were queued together are not checked at the same time.
+    // Add jitter, so that objects that were queued together are not checked at the same time.
     const { random = Math.random } = this.#options
     return waitMs * (1 - random() / 2)
   }

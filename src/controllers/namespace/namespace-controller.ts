@@ -34,8 +34,8 @@ const NAMESPACES_MAX = 10
  */
 const REPLICAS_MS = 2_000
 /**
- * First delay before the remaining objects are checked again. The delay doubles, up to half of
- * kube-controller-manager's estimate.
+ * First delay before the remaining objects are checked again. The delay doubles, up to about half
+ * of the time until these objects are expected to be gone.
  */
 const LEFT_MS_FIRST = 500
 /**

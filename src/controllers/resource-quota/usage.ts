@@ -1,4 +1,7 @@
-/** Computes the usage of the resources that a quota limits by the objects in its namespace. */
+/**
+ * Computes the usage of a quota: how much of each limited resource the objects in its namespace
+ * use.
+ */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { addQuantities, type Quantity } from '../../api/quantity.ts'
 import { isSameList, readResourceList, type ResourceList } from '../../api/resource-list.ts'

@@ -234,7 +234,7 @@ function toObject(body: Json): KubeObject {
   }
 }
 
-/** Describes which manager owns which fields, and what the user can do. */
+/** Describes a conflict: which manager owns which fields, and what the user can do. */
 function describeConflict(response: ApiClientResponse): string {
   const causes = itemsOf(fieldsOf(fieldsOf(response.body)['details'])['causes'])
   const conflicts = causes.filter(({ reason }) => reason === 'FieldManagerConflict')

@@ -146,7 +146,7 @@ export class ApplySet {
       },
       data: { folder },
     }
-    // No other program manages these fields, so conflicts are resolved in favor of this program.
+    // Only Keelson manages the fields of the parent object, so conflicts are resolved in its favor.
     const path = `${this.#path}?fieldManager=${PARENT_MANAGER}&force=true`
     const contentType = 'application/apply-patch+yaml'
     this.#checked(await client({ method: 'PATCH', path, body, contentType }))

@@ -63,7 +63,7 @@ replaces the server, and which files are missing.`,
 export type DoctorFlags = {
   /** The file whose flags are checked. If undefined, the machine is checked. */
   readonly manifest: string | undefined
-  /** The minor version of the Kubernetes release that the server will be. */
+  /** Minor version of Kubernetes that the server will implement. */
   readonly release: number
   readonly port: number
   readonly dataDir: string

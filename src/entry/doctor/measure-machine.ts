@@ -37,7 +37,7 @@ const run = promisify(execFile)
 const KUBECTL_MS_MAX = 5_000
 
 export type MachineOptions = {
-  /** The Kubernetes release that the server will be. */
+  /** Minor version of Kubernetes that the server will implement. */
   readonly release: number
   readonly port: number
   readonly dataDir: string

@@ -53,7 +53,10 @@ function assignmentOf(word: string): readonly [name: string, value: string] {
   return [word.slice(0, at), word.slice(at + 1)]
 }
 
-/** Replaces variables. `$NAME` as a whole word becomes several words, `${NAME}` never does. */
+/**
+ * Replaces variables. If a word consists only of `$NAME`, it can become several words. `${NAME}`
+ * never does.
+ */
 function expand(word: string, variables: ReadonlyMap<string, string>): readonly string[] {
   const [, whole] = /^\$([A-Za-z_]\w*)$/.exec(word) ?? []
   if (whole !== undefined) return splitWords(variables.get(whole) ?? '')

@@ -57,7 +57,7 @@ export type AssetsOptions = {
   /** The command line that starts the substitute for etcd. */
   readonly standIn: readonly string[]
   readonly version: string
-  /** The minor version of the Kubernetes release that kube-apiserver is. */
+  /** Minor version of Kubernetes that kube-apiserver implements. */
   readonly release: number
   /**
    * The output of `kube-apiserver --help`, in which envtest searches for flags before each start.

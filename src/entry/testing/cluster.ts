@@ -255,7 +255,7 @@ export class Cluster implements AsyncDisposable {
 
   /**
    * Waits until the condition returns a value that is not empty, and returns that value. The
-   * condition is checked at each write and several times a second, also if it throws. If it never
+   * condition is checked at each write and several times a second, even if it throws. If it never
    * holds, the promise is rejected at the timeout. The error contains the last value of the
    * condition, and the last writes and refused requests of the objects that the condition reads
    * with `cluster.request`. If the condition reads no objects in this way, the error contains the
@@ -297,7 +297,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Returns another cluster that starts with the state of this one. Afterwards both are
+   * Returns another cluster that starts with the state of this one. After that, both are
    * independent. They share unchanged objects, so the duration of a fork does not depend on the
    * number of objects. The server of the fork starts with the first request to it.
    */

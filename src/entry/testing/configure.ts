@@ -10,8 +10,8 @@ import { adminName, type Credentials } from './credentials.ts'
 
 export type ConfigureOptions = {
   /**
-   * The Kubernetes release that the cluster is, such as `1.33`, `1.33.x` or `latest`. The clusters
-   * of a process can have different releases. The default is 1.33.
+   * The Kubernetes release of the cluster, such as `1.33`, `1.33.x` or `latest`. The clusters of a
+   * process can have different releases. The default is 1.33.
    */
   readonly kubernetes?: string
   /**

@@ -113,7 +113,8 @@ export class Faults {
   /**
    * Sets a fault for requests from now on. If several faults match a request, all delays apply, and
    * then the first other fault. Fails if a field is unknown, of the wrong type, or out of range, or
-   * if the resource does not exist. Create a CustomResourceDefinition before a fault for it.
+   * if the resource does not exist. For a custom resource, create the CustomResourceDefinition
+   * before you set the fault.
    */
   on(match: FaultMatch, effect: FaultEffect): Fault {
     checkMatch(match)

@@ -96,8 +96,8 @@ export class IssuerClient implements Disposable {
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))
     })
-    // Rejects if the connection closes before the response is complete. Has no effect after a
-    // response or an error.
+    // Reject if the connection closes before the response is complete. After a response or an
+    // error, this call has no effect.
     sent.once('close', () => fail(new Error('unexpected EOF')))
     sent.end()
     return promise

@@ -98,8 +98,8 @@ function read(body: Buffer): Fields {
     const document = parseJson(body)
     if (isFields(document)) return document
   } catch {
-    // The parser's error is not needed, because the error below shows the beginning of the
-    // response.
+    // The parser's error is discarded. The error that is thrown below shows the beginning of the
+    // response instead.
   }
   throw new Error(
     `oidc: failed to decode provider discovery object: expected JSON, got ${quote(shown(body))}`,

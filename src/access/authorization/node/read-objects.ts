@@ -109,8 +109,8 @@ export function readNodeName(
 const fieldsOfItem = (item: Item): Fields => item.decoded ?? contentOf(item)
 
 /**
- * The bytes to search for in the JSON of a pod: the name of the annotation in quotes. Inside a JSON
- * string, the quotes would be escaped, so these bytes occur only as a key.
+ * The bytes to search for in the JSON of a pod: the name of the annotation of mirror pods, in
+ * quotes. Inside a JSON string, the quotes would be escaped, so these bytes occur only as a key.
  */
 const mirrorKey = Buffer.from(`${JSON.stringify(mirror)}:`)
 
