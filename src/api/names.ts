@@ -44,7 +44,7 @@ const labelTextRule =
 
 /**
  * Returns the message for a rule that a name violates. As in kube-apiserver, each example is
- * followed by a comma and a space, which results in two spaces between examples.
+ * followed by a comma and a space, so there are two spaces before `or`.
  */
 function broken(rule: string, examples: readonly string[], pattern: string): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ')

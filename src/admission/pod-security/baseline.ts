@@ -130,8 +130,8 @@ const firstSysctls: readonly string[] = [
 ]
 
 /**
- * Checks of sysctls. Each name ends with the minor version that introduced the check. Later
- * versions allow more sysctls.
+ * Checks of sysctls. The number in a name is the minor version in which the check was introduced.
+ * Later versions allow more sysctls.
  */
 export const sysctls = sysctlControl(firstSysctls)
 const sysctls27 = [...firstSysctls, 'net.ipv4.ip_local_reserved_ports']

@@ -32,7 +32,7 @@ export type ReadyServer = {
 }
 
 export interface DevOutput {
-  /** Reports that the start has reached a certain point, such as the creation of certificates. */
+  /** Reports that the start has reached a certain point, such as the start of etcd. */
   progress(text: string): void
   ready(server: ReadyServer): void
   /**
