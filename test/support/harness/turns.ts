@@ -45,13 +45,17 @@ export async function longestTurnMs(work: () => Promise<void>): Promise<number> 
   return longestMs
 }
 
+/** A tick of this duration meets the limit of every test. */
+const SHORT_TICK_MS = 25
+
 /**
- * Like `longestTurnMs`, but runs `work` three times and returns the lowest result. A single run can
- * be affected by compilation or garbage collection.
+ * Like `longestTurnMs`, but runs `work` up to three times, until the longest tick is short. Returns
+ * the lowest result. A single run can be affected by compilation or garbage collection.
  */
 export async function bestLongestTurnMs(work: () => Promise<void>): Promise<number> {
   let bestMs = Infinity
-  for (let times = 0; times < 3; times++) bestMs = Math.min(bestMs, await longestTurnMs(work))
+  for (let times = 0; times < 3 && bestMs >= SHORT_TICK_MS; times++)
+    bestMs = Math.min(bestMs, await longestTurnMs(work))
   return bestMs
 }
 
