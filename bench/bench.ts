@@ -1,33 +1,35 @@
 /**
  * `npm run bench`: measures the cost of single components on a real etcd on this machine.
  *
- *   --check         fail if a figure misses its target
- *   --only a,b      run only these benchmarks. By default: client, feed, latest, serve, memory,
- *                   registry, chain (admission with nothing configured), cel, rbac, flow, nodes.
- *                   Only if named, because they take minutes: scale, access, admission,
- *                   bully (needs h2load), start (of the packed package), sizing (memory, for
- *                   docs/operate.md), stores (SQLite and etcd), testing, encryption, etcds
- *                   (Events in a separate etcd), proxied (requests to an aggregated server; needs
- *                   h2load), features (cost of audit, roles, flow control and traces; needs
- *                   h2load).
- *                   Or loads on a whole server: get, create, list-by-node, informer-json-cold,
- *                   kubelets, rest, watch-by-node, … (most need h2load).
- *                   Or cluster: real controllers and kwok, with --nodes N (500) and --pods M (5000)
- *                   (needs test/support/tools/install kwok kube-controller-manager kube-scheduler)
- *   --seconds N     how long each load runs (default 6)
- *   --reference     instead: compare Keelson with kube-apiserver. Takes --only
- *                   get,create,… and --runs N (needs test/support/tools/install kube-apiserver, and
- *                   h2load: Debian nghttp2-client)
- *   --against C     instead: compare this checkout with commit C, in alternating turns. The server
+ *   --check         fails if a figure misses its target.
+ *   --only a,b      runs only the named benchmarks:
+ *                   - These also run by default: client, feed, latest, serve, memory, registry,
+ *                     chain (admission with nothing configured), cel, rbac, flow, nodes.
+ *                   - These run only if they are named, because they take minutes: scale, access,
+ *                     admission, bully (needs h2load), start (of the packed package), sizing
+ *                     (memory, for docs/operate.md), stores (SQLite and etcd), testing,
+ *                     encryption, etcds (Events in a separate etcd), proxied (requests to an
+ *                     aggregated server; needs h2load), features (cost of audit, roles, flow
+ *                     control and traces; needs h2load).
+ *                   - These are loads on a whole server: get, create, list-by-node,
+ *                     informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load).
+ *                   - cluster runs real controllers and kwok, with --nodes N (500) and --pods M
+ *                     (5000). It needs test/support/tools/install kwok kube-controller-manager
+ *                     kube-scheduler.
+ *   --seconds N     is the duration of each load (default 6).
+ *   --reference     compares Keelson with kube-apiserver instead. Accepts --only get,create,… and
+ *                   --runs N. Needs test/support/tools/install kube-apiserver, and h2load (Debian:
+ *                   nghttp2-client).
+ *   --against C     compares this checkout with commit C instead, in alternating turns. The server
  *                   of C gets the load of this checkout. Prints the ratio of the CPU times per
- *                   request. Takes --only get,create,… and --runs N (new processes in each run).
- *                   --check fails if a load is more than 3 % worse and the difference exceeds the
- *                   spread (needs h2load)
- *   --json F        write the figures to F, with the date, the command, the commit and the machine
- *   --plot          measure nothing: draw docs/pictures/bench.svg from the comparison with the
- *                   reference that is stored in bench/results/reference.json
+ *                   request. Accepts --only get,create,… and --runs N; each run starts new
+ *                   processes. --check fails if a load is more than 3 % worse and the difference
+ *                   exceeds the spread. Needs h2load.
+ *   --json F        writes the figures to F, with the date, command, commit and machine.
+ *   --plot          measures nothing, but draws docs/pictures/bench.svg from the comparison with
+ *                   kube-apiserver that is stored in bench/results/reference.json.
  *
- * To load any API servers and compare them, use bench/server/main.ts.
+ * bench/server/main.ts loads and compares any API servers.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

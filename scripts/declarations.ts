@@ -83,7 +83,7 @@ function emit(folder: string, source: string): void {
   execFileSync(process.execPath, [compiler, '-p', config], { stdio: 'inherit' })
 }
 
-/** Exports only the types of classes that are not in `values`. */
+/** Exports classes that are not in `values` only as types. */
 function withTypesOnly(text: string, values: readonly string[]): string {
   const types: string[] = []
   const declared = text.replaceAll(/^export (declare class (\w+))/gm, (whole, rest, name) => {

@@ -4,7 +4,7 @@
  * roles of users are also compared with all ALPHA and BETA gates enabled. Run by hand, because it
  * downloads the modules of all releases.
  *
- *    node scripts/roles.ts prints differences; exits with 1 if there are any
+ *   node scripts/roles.ts     prints differences; exits with 1 if there are any
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

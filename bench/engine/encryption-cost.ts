@@ -1,7 +1,7 @@
 /**
- * Measures the CPU cost of one encryption provider. Each provider runs in a separate process,
- * because a server uses only one or two, and V8 compiles shared code for every provider that has
- * run.
+ * Measures the CPU cost of one encryption provider. Each provider runs in a separate process. V8
+ * optimizes the code that providers share for all providers that have run in the process, but a
+ * server uses only one or two.
  */
 import { fork } from 'node:child_process'
 import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto'

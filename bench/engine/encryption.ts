@@ -92,8 +92,8 @@ async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]>
 }
 
 /**
- * Measures how far the cache lags behind a server that writes at a fixed rate: from the
- * acknowledgement of a write until the cache has received its event.
+ * Measures how far the cache lags behind a server that writes at a fixed rate. The lag is the time
+ * from the acknowledgment of a write until the cache has received its event.
  */
 async function feedOf(secrets: Reader, endpoint: string, plugin: string): Promise<Figure[]> {
   const options = {

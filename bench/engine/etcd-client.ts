@@ -98,8 +98,8 @@ async function compare(
   const grpc: Tally = { operations: 0, seconds: 0, cpuUs: 0 }
   const turnSeconds = seconds / TURNS
   for (let turn = 0; turn < TURNS; turn++) {
-    // The clients alternate in running first, so that the garbage of one does not always slow down
-    // the other.
+    // The client that runs first changes from round to round, so that the garbage of one client
+    // does not always slow down the other.
     const order = turn % 2 === 0 ? (['ours', 'grpc'] as const) : (['grpc', 'ours'] as const)
     for (const side of order) {
       await load(sides[side], turnSeconds * WARM_UP_SHARE, undefined)

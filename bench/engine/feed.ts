@@ -1,6 +1,6 @@
 /**
- * Measures whether the feed, which receives etcd's events for the cache, keeps up with writes at
- * full speed, and how quickly it catches up after a network outage.
+ * Measures whether the cache keeps up with etcd's events while other clients write at full speed.
+ * Also measures how quickly the cache catches up after a network outage.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reader } from '../../src/storage/cache/reader.ts'
@@ -13,7 +13,7 @@ import { startWriter, writeMany } from './writer.ts'
 
 const RESOURCES = 32
 const BEHIND_EVENTS = 50_000
-/** Number of writes per second while the event feed catches up. */
+/** Number of writes per second that continue while the cache catches up after the outage. */
 const PACE = 2_000
 
 export async function benchFeed({ seconds }: { readonly seconds: number }): Promise<Figure[]> {

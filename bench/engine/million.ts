@@ -1,8 +1,8 @@
 /**
- * Measures a large store in a folder: `node bench/engine/million.ts [--objects N] [--etcd]`.
- * Reports how long a server takes to start on this store, how much memory the server uses, and how
- * long writes take while everything is listed. With --etcd, the same server also runs on etcd with
- * the same objects.
+ * Measures a server with a large data folder: `node bench/engine/million.ts [--objects N]
+ * [--etcd]`. Reports how long the server takes to start, how much memory it uses, and how long
+ * writes take while all objects are listed. With --etcd, also measures a server on etcd with the
+ * same objects.
  */
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'

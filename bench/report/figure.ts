@@ -14,7 +14,7 @@ export type Figure = {
 
 /** A run that `--json` writes to a file and from which `--plot` draws a picture. */
 export type KeptRun = {
-  /** The date in UTC. */
+  /** The date of the run, in UTC. */
   readonly date: string
   readonly command: string
   readonly commit: string

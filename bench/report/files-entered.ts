@@ -29,7 +29,10 @@ const RUNS = 3
 const WARM_UPS = 3
 /** Maximum number of attempts for a request. */
 const ATTEMPTS = 5
-/** Wait for the events of a write, which are not part of the request. */
+/**
+ * Time to wait before a request, in which the server processes the events of the previous write.
+ * This processing is not part of the request.
+ */
 const QUIET_MS = 100
 
 const src = `file://${join(import.meta.dirname, '..', '..', 'src')}/`

@@ -1,8 +1,8 @@
 /**
- * Measures how much CPU time the host of a virtual machine withheld from it (steal time), which
- * delays every process. The host can take 20 % of a minute in slices of up to 200 ms, while the
- * server's 99th percentile is 15 ms. Without this correction, latency benchmarks would measure the
- * host.
+ * Measures steal time, which is CPU time that the host of a virtual machine withholds from it.
+ * Steal time delays every process. It can be 20 % of a minute, in slices of up to 200 ms, while the
+ * server's 99th percentile is 15 ms. Latency benchmarks that ignored steal time would therefore
+ * measure the host.
  */
 import { readFileSync } from 'node:fs'
 

@@ -3,7 +3,7 @@
  * constants and classes that no other file of src/ imports. The names `rules` and `typeDefaults`
  * are ignored, because many files export a table of this name.
  *
- *    node bench/report/names.ts [--list]
+ *   node bench/report/names.ts [--list]
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'

@@ -1,8 +1,8 @@
 /**
- * Compares loads ("arms") on one server when they differ by little. All run on the same process in
- * short, alternating slices. Other work on the machine, the way V8 compiled the server and the size
- * of its heap therefore affect all of them alike. The result is the median of the differences
- * within a round, with its confidence interval.
+ * Compares loads that differ only a little, on one server. Each of them is called an arm. All run
+ * on the same process in short, alternating slices. Other work on the machine, the way V8 compiled
+ * the server and the size of its heap therefore affect all of them alike. The result is the median
+ * of the differences within a round, with its confidence interval.
  *
  * Two processes are not compared, because each compiles its code and grows its heap differently.
  * This can cause a larger difference than the one that is measured.

@@ -2,7 +2,7 @@
  * Measures the cost of auditing: gets and creates on servers without auditing, and on servers that
  * record everything at level Metadata. The servers share one etcd and alternate. Run it directly:
  *
- *    node bench/server/audit.ts [--rounds N] [--only LOAD] [--before TREE]
+ *   node bench/server/audit.ts [--rounds N] [--only LOAD] [--before TREE]
  *
  * TREE is a folder with the sources of another version of Keelson. If it is given, a server of that
  * version, without auditing, is also measured.

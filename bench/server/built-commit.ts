@@ -118,7 +118,7 @@ function moveInto(folder: string, fill: (into: string) => void): void {
     renameSync(into, folder)
   } catch (error) {
     rmSync(into, { recursive: true, force: true })
-    // Another run may have finished first. Both produce the same content.
+    // If the folder exists now, another run has created it first, with the same content.
     if (!existsSync(folder)) throw error
   }
 }

@@ -75,7 +75,7 @@ const large = '/api/v1/namespaces/large/configmaps'
 const good = '/api/v1/namespaces/good/configmaps'
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
 const json = { 'content-type': 'application/json' }
-/** Tokens of two users who are not in an exempt group. */
+/** Tokens of two users to whom flow control applies, because their groups are not exempt. */
 const [bullyToken, goodToken] = ['alice-token', 'bob-token']
 const kubelet = {
   'impersonate-user': 'system:node:good',

@@ -1,8 +1,8 @@
 /**
- * Measures a large kind whose objects only a webhook can convert, while many clients watch it in a
- * version other than the stored one. Each object is converted once, in ConversionReviews of limited
- * size. The cached conversions take about as much memory as the objects. Run it directly: node
- * bench/server/conversion.ts [objects] [watchers]
+ * Measures a kind with many objects that only a webhook can convert, while many clients watch the
+ * kind in a version other than the stored one. Each object is converted once, in ConversionReviews
+ * of limited size. The cached conversions take about as much memory as the objects. Run it
+ * directly: node bench/server/conversion.ts [objects] [watchers]
  */
 import { isRecord } from '../../test/recorded/compat/json.ts'
 import { type ClientHttp2Session, connect } from 'node:http2'

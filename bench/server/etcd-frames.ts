@@ -3,10 +3,10 @@
 export const putRequest = (key: string, value: string): Buffer =>
   Buffer.concat([field(1, key), field(2, value)])
 
-/** A linearizable read of one key. */
+/** Encodes a linearizable read of one key. */
 export const rangeRequest = (key: string): Buffer => field(1, key)
 
-/** One uncompressed gRPC message. */
+/** Returns an uncompressed gRPC message, which begins with its length. */
 export function frame(message: Buffer): Buffer {
   const head = Buffer.alloc(5)
   head.writeUInt32BE(message.length, 1)

@@ -1,8 +1,9 @@
 /**
  * `npm run bench -- --only features`: measures the cost of each component that observes or limits
- * requests, in µs of CPU time per get and per create. Two servers have everything disabled and show
- * how much equal servers differ. Each of the others has one component enabled, or all of them. All
- * servers alternate in short turns on one etcd.
+ * requests, in µs of CPU time per get and per create. Two servers have everything disabled, which
+ * shows how much equal servers differ. The other servers have one component enabled each, except
+ * for the last one, which has all of them enabled. All servers alternate in short turns on one
+ * etcd.
  *
  * The servers are compared under load, after V8 has compiled their code. This takes many requests:
  * V8 still optimizes the path of a get after 100,000 requests. While a server waits for its turn,

@@ -40,7 +40,7 @@ type List = {
   readonly about: string
   readonly path: string
   readonly accept?: string
-  /** Sends one request for each page. */
+  /** Whether the list is read in pages, with one request for each page. */
   readonly isPaged?: boolean
   /**
    * If present, the number of lists is divided by this factor, because a server may scan all Pods

@@ -2,7 +2,7 @@
 /**
  * Runs the same load on several API servers and compares them. Absolute figures on a small shared
  * machine mean little; ratios within one run, and CPU time per request, are reliable. Servers
- * alternate, so that a slow minute affects all of them.
+ * alternate, so that a temporary slowdown of the machine affects all of them.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -12,8 +12,9 @@ import { type Interval, medianInterval } from '../report/interval.ts'
 export type Turn = Disturbance & { readonly cpuMicros: number }
 
 /**
- * One turn of each of the two servers: their CPU times per request in µs, and the larger of their
- * shares of steal time (`stolen`) and of the CPU time of other processes (`others`).
+ * One turn of each of the two servers, with their CPU times per request in µs. `stolen` is the
+ * larger one of their shares of steal time. `others` is the larger one of their shares of CPU time
+ * that other processes used.
  */
 export type Round = {
   readonly before: number
@@ -27,8 +28,9 @@ export type Round = {
 const WORSE_MAX = 0.03
 
 /**
- * Share of stolen time above which a round counts as disturbed. On a quiet machine it is below one
- * percent. Above 2 %, other guests evict data from the CPU caches, and CPU time becomes noise.
+ * Share of steal time above which a round counts as disturbed. On a quiet machine, steal time is
+ * below one percent. Above 2 %, other virtual machines evict data from the CPU caches, so the
+ * measured CPU time varies too much.
  */
 const STOLEN_MAX = 0.02
 /**

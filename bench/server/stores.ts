@@ -14,7 +14,7 @@ import type { Figure } from '../report/figure.ts'
 import { benchServers } from './main.ts'
 import { targetOf } from './targets.ts'
 
-/** Minimum ratio of the create rates. */
+/** Minimum ratio of the create rate on SQLite to that on etcd. */
 const RATE_MIN = 1.2
 /** Minimum ratio of the read rates. They should be equal, except for noise. */
 const SAME_MIN = 0.95

@@ -41,7 +41,7 @@ export type AliasFacts = {
   readonly name: string
   readonly go: string
   readonly values?: readonly string[]
-  /** Whether this is a Go alias (`type A = B`), which is the same type. */
+  /** Whether this is a Go alias (`type A = B`), which is another name for the same type. */
   readonly isSame?: true
   readonly isEnum?: true
 }

@@ -27,7 +27,10 @@ const lists = [
   'test/featuregates_linter/test_data/versioned_feature_list.yaml',
 ]
 
-/** Gates that the lists up to 1.35 contain under the names of their Go constants. */
+/**
+ * The lists up to 1.35 contain some gates under the names of their Go constants. Maps these names
+ * to the names of the gates.
+ */
 const constantNames: Readonly<Record<string, string>> = {
   CPUCFSQuotaPeriod: 'CustomCPUCFSQuotaPeriod',
   RuntimeClassInImageCriAPI: 'RuntimeClassInImageCriApi',

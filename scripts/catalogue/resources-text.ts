@@ -1,7 +1,7 @@
 /**
- * Generates the table of resources from facts about a release: the discovery documents in the
- * source of k8s.io/kubernetes, which list all versions of all resources, and the rules for storage
- * versions.
+ * Generates the table of resources from facts about a release. These facts are the discovery
+ * documents in the source of k8s.io/kubernetes, which list all versions of all resources, and the
+ * rules for storage versions.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -48,7 +48,10 @@ export function storedVersions({
   }
 }
 
-/** Reads the overrides, by package and resource, such as `networking ipaddresses`. */
+/**
+ * Reads the versions that kube-apiserver overrides. A key consists of the package and the resource,
+ * such as `networking ipaddresses`.
+ */
 function readOverrides(folder: string): ReadonlyMap<string, string> {
   const path = join(folder, 'pkg', 'kubeapiserver', 'default_storage_factory_builder.go')
   return new Map(

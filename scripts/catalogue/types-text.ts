@@ -31,7 +31,7 @@ const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 
 export type KeptFields = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
 
-/** The types of a package. */
+/** The types of a package, as blocks of lines. */
 export type PackageBlocks = {
   readonly aliases: readonly Block[]
   readonly structs: readonly Block[]
@@ -126,7 +126,7 @@ function structBlock(packageName: string, type: TypeFacts, gates: KeptFields['ga
   return { head: `${type.name}${mapType}${unionText(type)}`, lines }
 }
 
-/** Returns the published extension of a union, with its fields sorted by name. */
+/** Returns the union of a type in the form that Kubernetes publishes. Fields are sorted by name. */
 function unionText({ union }: TypeFacts): string {
   if (union === undefined) return ''
   const fields = Object.fromEntries(
@@ -156,8 +156,8 @@ function fieldText(field: FieldFacts): string {
 }
 
 /**
- * Returns a Go type with Keelson's package names. Types of other packages that are scalars in JSON
- * have short names.
+ * Returns a Go type, in which Keelson's package names replace those of Kubernetes. Types of some
+ * packages, such as Quantity, are written without a package name.
  */
 export function typeText(go: string): string {
   return go

@@ -1,7 +1,7 @@
 /**
  * Generates docs/reference/testing.md: the exports of `keelson/testing`, with their types and doc
- * comments. TypeScript 7 has no interface for programs, so this reads the sources as text. It
- * relies on the formatter: declarations begin in column 0, and members of a class in column 2.
+ * comments. TypeScript 7 has no interface for programs, so this script reads the sources as text.
+ * It relies on the formatter: declarations begin in column 0, and members of a class in column 2.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -38,7 +38,7 @@ const versionPatterns: readonly {
   .concat(
     ['deploy/**/*.yaml', 'docs/**/*.md', 'examples/**/*.ts', 'README.md'].map((files) => ({
       files,
-      // Image tags, such as `localhost/keelson:0.1.0`, and tags of the GitHub Action.
+      // Matches image tags, such as `localhost/keelson:0.1.0`, and tags of the GitHub Action.
       pattern: /\/keelson(?::|@v)(\d[\w.-]*)/g,
       isRequired: false,
     })),

@@ -59,7 +59,7 @@ const rule = `${DIM}${'─'.repeat(78)}${NOT_DIM}`
 
 function drawLine(line: string, y: number): string {
   const on = new Set<Style>()
-  // Every second part is the parameter of an escape sequence.
+  // `split` returns, alternately, a text and the parameter of the escape sequence that follows it.
   const parts = line.split(escapePattern).map((part, at) => {
     if (at % 2 === 1) {
       apply(part, on)

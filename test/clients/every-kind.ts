@@ -44,8 +44,8 @@ export function readSet(set: ObjectSet, which: keyof typeof files = 'every'): re
 }
 
 /**
- * Creates one set, starting with its namespace. Includes versions that are off by default only with
- * `isWhole`. Returns the server's messages for rejected objects.
+ * Creates all objects of one set, starting with its namespace. Versions that are off by default are
+ * created only with `isWhole`. Returns the server's messages for rejected objects.
  */
 export async function createSet(
   client: SoakClient,

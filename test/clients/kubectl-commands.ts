@@ -6,9 +6,10 @@
  *
  *   node test/clients/kubectl-commands.ts [--only TEXT,TEXT] [--show]
  *
- *   --only TEXT,TEXT   run sections whose titles contain TEXT, and the first one, which they need;
- *                      some also need the objects of `create`
- *   --show             print Keelson's output, without kube-apiserver
+ *   --only TEXT,TEXT   runs only the sections whose titles contain one of the texts, and the first
+ *                      section, which all others need. Some sections also need the section
+ *                      `create`.
+ *   --show             prints Keelson's output, without running kube-apiserver.
  */
 import { parseArgs } from 'node:util'
 import { startEtcd } from '../support/harness/etcd.ts'

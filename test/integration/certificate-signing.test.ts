@@ -107,7 +107,7 @@ async function approve(
   await send('PUT', `${csrs}/${name}/approval`, { ...made, status: { conditions } })
 }
 
-/** Returns the user that the server authenticates by this certificate. */
+/** Returns the user as which the server authenticates a client with this certificate. */
 function whoIs(cert: string, key: string): Promise<{ username: string; groups: string[] }> {
   const { hostname, port } = new URL(server.url)
   const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })

@@ -30,7 +30,8 @@ class DevTerminal extends PseudoTerminal {
 
   constructor(flags: readonly string[], { name, env = {} }: DevTerminalOptions) {
     const folder = join(dir, name)
-    // Other variables, such as CI, can change whether Node uses colors.
+    // Pass only these environment variables. Others, such as CI, can change whether Node uses
+    // colors.
     const own = { PATH: process.env['PATH'], HOME: dir, TERM: 'xterm-256color' }
     super([keelsonProgram, 'dev', `--data-dir=${folder}`, ...flags], { env: { ...own, ...env } })
     this.folder = folder

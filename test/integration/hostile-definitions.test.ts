@@ -16,7 +16,7 @@ const CPU_MS_MAX = 45_000
 /** Maximum CPU time of a tick of the event loop, during which no other request is served. */
 const TURN_MS_MAX = 4_000
 const RUNS_MAX = 3
-/** Maximum growth of memory. */
+/** Maximum growth of the memory of this process, in bytes. */
 const MEMORY_BYTES_MAX = 1 << 30
 
 const CREATED = 201

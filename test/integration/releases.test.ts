@@ -1,6 +1,6 @@
 /**
- * Tests servers of several Kubernetes releases in one process. Releases that are not finished are
- * available because of an environment variable.
+ * Tests servers of several Kubernetes releases in one process. An environment variable enables
+ * releases that are not finished.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

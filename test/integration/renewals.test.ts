@@ -154,8 +154,8 @@ test('while the key of service account tokens is replaced, old and new replicas 
   await using signing = await startWithKeys(next, [old, next])
   await using last = await startWithKeys(next, [next])
   const [oldToken, newToken] = [await issueToken(both.url), await issueToken(signing.url)]
-  // While one step of the procedure replaces the other, replicas of both steps are running. Each
-  // replica must therefore accept the tokens of the previous and of the next step.
+  // During the procedure, replicas of two consecutive steps run at the same time. Each replica must
+  // therefore accept the tokens of the previous and of the next step.
   for (const { url } of [first, both, signing]) assert.equal(await askWith(url, oldToken), 403)
   for (const { url } of [both, signing, last]) assert.equal(await askWith(url, newToken), 403)
   assert.equal(await askWith(last.url, oldToken), 401, 'the old key is removed in the last step')

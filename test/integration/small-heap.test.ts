@@ -8,7 +8,7 @@ import { type Client, clients } from './support.ts'
 
 /** Heap limit that Node uses in a container of 512 MB. */
 const HEAP_MIB = 256
-/** Maximum size of a body. */
+/** Size in bytes of the largest request body that the server accepts. */
 const BODY_BYTES = 3_145_000
 
 const parts = new AsyncDisposableStack()
@@ -109,8 +109,8 @@ const MANAGERS = 4000
 const labels = Array.from({ length: MANAGERS }, (_, at) => `l${at}`)
 
 /**
- * Returns managedFields in which each manager owns one label. The managers use the API versions in
- * turn.
+ * Returns managedFields in which each manager owns one label. The API versions of the managers
+ * alternate.
  */
 const managersOf = (versions: readonly string[]): readonly Fields[] =>
   labels.map((label, at) => ({

@@ -89,7 +89,7 @@ test('links in the README of the package lead to files of the release', () => {
     [],
   )
   assert.match(readme, /\]\(https:\/\/raw\.githubusercontent\.com\/\S+\/docs\/pictures\/dev\.svg\)/)
-  // npm has restored the README of the checkout.
+  // After packing, npm must have restored the README of the checkout.
   assert.equal(
     readFileSync(join(folder, '..', 'checkout', 'README.md'), 'utf8'),
     readFileSync(join(root, 'README.md'), 'utf8'),

@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const examples = join(import.meta.dirname, '..', '..', 'examples', 'testing')
 /** Maximum duration of an installation or a run, on a busy machine. */
 const COMMAND_MS_MAX = 600_000
-/** Errors of npm if the registry cannot be reached. */
+/** Matches npm's errors if the registry cannot be reached. */
 const offline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED/
 
 let folder: string
@@ -66,7 +66,7 @@ async function installs(copy: string, t: TestContext): Promise<boolean> {
 }
 
 function npm(cwd: string, ...args: readonly string[]) {
-  // With the variable NODE_TEST_CONTEXT, a nested test run would report to the outer one.
+  // Remove this variable. With it, the nested test run would report its results to the outer one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const path = [dirname(process.execPath), env['PATH'] ?? ''].join(delimiter)
   return run('npm', args, { cwd, env: { ...env, PATH: path }, timeout: COMMAND_MS_MAX })

@@ -1,7 +1,7 @@
 /**
- * The configuration of a benchmark server: many webhooks and policies that do not match the creates
- * of the load, one webhook and one policy that match them, and several groups with a kind of the
- * same name.
+ * The configuration of a benchmark server. Many webhooks and policies do not match the creates of
+ * the load, but one webhook and one policy match them. Several API groups have a kind of the same
+ * name.
  */
 import type { Fields } from '../../../src/api/object.ts'
 import { createClient } from '../../../test/recorded/compat/client.ts'
@@ -60,9 +60,9 @@ const twinDefinition = (group: string): object => ({
 type Split = { readonly rule: Fields; readonly [selector: string]: Fields }
 
 /**
- * Returns a rule that does not match the creates of the load. The rules differ from these creates
- * in one of three ways: the resource, the labels of the namespace, or the labels of the object. The
- * index `at` selects the way.
+ * Returns a rule that does not match the creates of the load. A rule differs from these creates
+ * either in the resource, in the labels of the namespace, or in the labels of the object. The index
+ * `at` selects one of these differences.
  */
 function splitOf(at: number): Split {
   if (at % 3 === 0) return { rule: rule('secrets') }

@@ -255,7 +255,7 @@ const plan = (reference: boolean): readonly (readonly Run[])[] => [
 const cpu = ({ cpuMicros }: Figures): number => cpuMicros
 const rate = ({ perSecond }: Figures): number => perSecond
 const halfMs = ({ p50 = Number.NaN }: Figures): number => p50
-/** Average time per create. */
+/** Average time per create, in ms. */
 const eachMs = ({ perSecond }: Figures): number => 1000 / perSecond
 
 function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: boolean): Figure[] {

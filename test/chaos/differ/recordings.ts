@@ -14,7 +14,7 @@ export type RecordedCase = {
   readonly seed: number
   readonly number: number
   readonly steps: readonly Step[]
-  /** Normalized responses to the compared steps. */
+  /** kube-apiserver's normalized responses to the steps that are compared. */
   readonly answers: readonly Json[]
 }
 

@@ -10,8 +10,8 @@ import type { Target } from './target.ts'
 import type { Values } from './values.ts'
 
 /**
- * Probability that a field is set: for required fields, for fields near the root, and for more
- * deeply nested fields.
+ * Probabilities that a field is set. There is one for required fields, one for fields near the
+ * root, and one for more deeply nested fields.
  */
 export type Density = { readonly required: number; readonly near: number; readonly far: number }
 const sparse: Density = { required: 0.95, near: 0.25, far: 0.05 }

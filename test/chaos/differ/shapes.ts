@@ -1,6 +1,6 @@
 /**
- * Generates parts of objects from templates: some fields of an object, some entries of a list map,
- * some values of a set.
+ * Generates parts of objects from templates. A part contains some of the fields of an object, some
+ * of the entries of a list map, or some of the values of a set.
  */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'

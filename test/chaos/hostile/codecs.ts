@@ -177,9 +177,9 @@ const somewhere = (bytes: Buffer, random: Random): number =>
 const mutations: readonly Mutation[] = [
   flipBits,
   flipBits,
-  // Cut off the end.
+  // Cut off the end of the bytes.
   (bytes, random) => bytes.subarray(0, somewhere(bytes, random)),
-  // Remove some bytes.
+  // Remove some of the bytes.
   (bytes, random) => {
     const at = somewhere(bytes, random)
     return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + random.between(1, 20))])

@@ -1,8 +1,8 @@
 /**
- * CustomResourceDefinitions and objects that attack a server: patterns that take exponential time
- * in other engines, deep nesting, huge lists of all kinds, rules of the maximum cost, and names
- * that are properties of every JavaScript object. Bodies are JSON text, because some bodies cannot
- * be represented as JavaScript values.
+ * CustomResourceDefinitions and objects that attack a server. They contain patterns that take
+ * exponential time in other engines, deep nesting, huge lists of all kinds, and rules of the
+ * maximum cost. They also contain names that are properties of every JavaScript object. Bodies are
+ * JSON text, because some bodies cannot be represented as JavaScript values.
  */
 
 export type HostileDefinition = {

@@ -53,7 +53,7 @@ const EACH_BYTES_MAX = 100 * 1024
 const SHARED_BYTES_MAX = 128 * 1024 * 1024
 /**
  * Maximum live memory per connection, in JavaScript objects and buffers. Most of it is a full
- * header table.
+ * dynamic table of HPACK.
  */
 const EACH_LIVE_BYTES_MAX = 24 * 1024
 const SHARED_LIVE_BYTES_MAX = 16 * 1024 * 1024

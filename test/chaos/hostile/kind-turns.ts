@@ -2,9 +2,9 @@
  * Measures how long objects of the maximum size block the event loop, kind by kind: `node
  * test/chaos/hostile/kind-turns.ts [KIND] [MiB] [ms] [PATH]`. Fills each list and map of each kind
  * up to the maximum body size, with items of several shapes. Prints the operations that block the
- * event loop for more than 50 ms of CPU time without a pause, or that take more than a second in
- * total. Measuring all kinds takes an hour. PATH limits the fields to those whose path begins with
- * it, such as spec.affinity.
+ * event loop without a pause for more than 50 ms of CPU time, or another number of `ms`. Also
+ * prints operations that take more than a second in total. Measuring all kinds takes an hour. PATH
+ * limits the fields to those whose path begins with it, such as spec.affinity.
  */
 import { FAULTS_MAX } from '../../../src/api/field-fault.ts'
 import { isFields, type Json } from '../../../src/api/object.ts'

@@ -4,8 +4,8 @@
  * process. The program measures the CPU time of the server's main thread per tick of the event
  * loop, the memory of the server, and the latency of another user.
  *
- *   --seed N       order of the fields; with --seconds, the part of them that is swept.
- *   --seconds N    stops after this time.
+ *   --seed N       seed for the order of the fields.
+ *   --seconds N    stops after this time. The order then determines which fields are swept.
  *   --only TEXT    only kinds and fields whose name contains the text.
  *   --shard K/N    the K-th of N parts of the fields, so that several processes can share the
  *                  sweep.
@@ -96,7 +96,8 @@ if (values.figures !== undefined)
     program: 'node test/chaos/hostile/sweep.ts',
     option: '--figures',
   })
-// In a cgroup, the kernel kills a server that exceeds the memory limit.
+// Ignore the memory of a server in a cgroup, because the kernel kills a server that exceeds the
+// limit.
 const verdict = verdictOf(results, fields, server.isConfined ? Infinity : memoryMiB)
 console.log(verdict.text)
 process.exitCode = verdict.isPassed ? 0 : 1
@@ -114,7 +115,9 @@ function chosen(given: readonly PlannedItem[]): readonly PlannedItem[] {
   })
 }
 
-/** Returns the names of the results in a file of --json for which `accepts` returns true. */
+/**
+ * Reads a file that --json has written. Returns the names of the results that `accepts` accepts.
+ */
 function namesIn(file: string, accepts: (result: Result) => boolean): ReadonlySet<string> {
   const lines = readFileSync(file, 'utf8').trim().split('\n')
   const before = lines.map((line): Result => JSON.parse(line))

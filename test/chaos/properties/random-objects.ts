@@ -38,7 +38,7 @@ export class Texts {
     return JSON.stringify(this.name(prefix, count))
   }
 
-  /** Usually returns the given text, but in rare cases a random value. */
+  /** Returns the given text, but in rare cases a random value instead. */
   mostly(text: string, depth = 2): string {
     return this.random.chance(0.03) ? this.any(depth) : text
   }

@@ -114,8 +114,9 @@ function check(
 }
 
 /**
- * Checks that comparing only the changed parts finds all differences between two objects, and
- * between an object and a copy of it that contains one part of the other object.
+ * Checks that comparing only the changed parts of two objects finds all differences between them.
+ * Compares an object with another object, and with a copy of itself into which one part of the
+ * other object was copied.
  */
 function checkChanges(
   { shape: { struct } }: Resource,

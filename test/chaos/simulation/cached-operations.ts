@@ -23,8 +23,8 @@ import {
 import type { Random } from './random.ts'
 
 /**
- * Maximum distance of exact reads from the latest revision. Most of these revisions are still in
- * memory.
+ * Maximum distances between the revision of a read at an exact revision and the latest revision.
+ * Most revisions within these distances are still in memory.
  */
 const BACK_MAX = [5, 20, 60]
 /** Maximum time in ms that a slow filter takes to check one object. */

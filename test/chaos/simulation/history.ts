@@ -14,7 +14,7 @@ export class History {
     this.#revision = revision
   }
 
-  /** Revision up to which the history is complete. */
+  /** The history contains all changes up to this revision. */
   get revision(): number {
     return this.#revision
   }

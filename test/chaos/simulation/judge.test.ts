@@ -11,7 +11,7 @@ type Step = {
   readonly after?: string
 }
 
-/** Returns a history of one or several keys, with the same version counts as in etcd. */
+/** Returns a history of one or several keys. It counts the versions of each key as etcd does. */
 function historyOf(...steps: readonly Step[]): History {
   const history = new History(1)
   const versions = new Map<string, number>()

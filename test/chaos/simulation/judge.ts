@@ -62,8 +62,8 @@ function judgeWrites(writes: readonly Write[], history: History): string[] {
 }
 
 /**
- * Checks that each change in the history belongs to a known write, that it is the only change of
- * this write, and that it replaced the value on which the write was based.
+ * Checks each change in the history. It must belong to a known write, and must be the only change
+ * of this write. It must have replaced the value on which the write was based.
  */
 function judgeChanges(
   history: History,

@@ -171,8 +171,8 @@ async function updateIfThere(client: Client): Promise<void> {
 }
 
 /**
- * Runs an update that changes nothing. Such an update must be based on the latest state, so it
- * counts as a linearizable read.
+ * Runs an update that changes nothing, and counts it as a linearizable read. The server must
+ * compare the object with the latest state.
  */
 async function updateNothing(client: Client): Promise<void> {
   const { store, model, random } = client
@@ -316,8 +316,8 @@ function noteAbsence(
 }
 
 /**
- * Passes the written object to the cache for half of the writes, as a server does with an encoded
- * object. The cache then does not decode it again.
+ * Passes the written object to the cache after half of the writes, as a server does. The cache then
+ * does not have to decode the object when it receives the event.
  */
 function expectOwn(
   { reader, random }: Client,

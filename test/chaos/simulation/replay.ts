@@ -1,7 +1,7 @@
 /**
- * The local copy of one watcher: an initially empty map to which the events are applied. Each event
- * must be consistent with the copy, revisions must not decrease, and at each bookmark the copy must
- * be the state at that revision.
+ * The local copy of one watcher: a map, empty at first, to which the events are applied. Each event
+ * must be consistent with the copy, and revisions must not decrease. At each bookmark, the copy
+ * must be the state at that revision.
  */
 import type { Change } from '../../support/harness/gateway.ts'
 import type { History } from './history.ts'
@@ -40,7 +40,7 @@ export class Replay {
   #events = 0
   #state: 'new' | 'initial' | 'following' = 'new'
 
-  /** Creates a replay. `selects` decides by tag which values the watcher sees. */
+  /** Creates a replay. The watcher sees only values for whose tag `selects` returns true. */
   constructor(name: string, prefix: string, selects: (tag: string) => boolean = () => true) {
     this.name = name
     this.#prefix = prefix

@@ -27,7 +27,7 @@ const root = '/registry/'
  */
 const SHORT_PAST_BYTES = 20_000
 
-/** Use label indexes although there are only a few objects. */
+/** Use indexes for labels even if there are only a few objects. */
 const indexes = { looksMin: 5 }
 
 export type ReplicaOptions = {

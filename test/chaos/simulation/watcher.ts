@@ -24,7 +24,7 @@ const STAY_MS_MAX = 4_000
 const STAY_EVENTS_MAX = [20, 100, 1000]
 /** Interval at which the server sends bookmarks to a connected client. */
 const BOOKMARK_MS = 250
-/** Pause between two attempts. */
+/** Pause between two attempts to watch. */
 const RETRY_MS = 50
 
 export type WatchingClient = {
@@ -33,7 +33,7 @@ export type WatchingClient = {
   readonly range: KeyRange
   /** Whether the client selects only objects with odd tags. */
   readonly isFiltered: boolean
-  /** Returns the model, which records faults. */
+  /** Returns the model, in which the client records faults. */
   readonly model: () => Model
   readonly random: Random
   readonly time: Timers
@@ -125,8 +125,8 @@ async function follow(
 }
 
 /**
- * Applies an event as the client reads it from the frame. The fields of the event must agree with
- * the frame.
+ * Applies an event with the fields that a client reads from the frame. The other fields of the
+ * event must agree with the frame.
  */
 function apply(event: WatchEvent, replay: Replay): void {
   if (event.type === 'BOOKMARK') {

@@ -112,7 +112,7 @@ export class SoakClient implements Disposable {
   }
 }
 
-/** Parses an object. Checks the fields that the verification of the results needs. */
+/** Parses an object. Throws an error if it lacks a field that the checks of the test need. */
 export function readObject(value: unknown): SoakObject {
   if (typeof value === 'object' && value !== null && 'metadata' in value) {
     const { metadata } = value

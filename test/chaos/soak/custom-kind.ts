@@ -77,7 +77,7 @@ export const bodyOf = (
   spec: { value: value ?? '' },
 })
 
-/** State that all components of a run share. */
+/** State that all parts of a run share. */
 export type Run = {
   readonly clients: readonly SoakClient[]
   readonly random: Random

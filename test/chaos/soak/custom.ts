@@ -149,7 +149,8 @@ const total = (numbers: readonly number[]): number =>
 
 async function served(client: SoakClient, stack: DisposableStack, plural: string): Promise<void> {
   stack.use(client)
-  // Before the kind is served, the response is not JSON.
+  // Ignore the error of a response that is not JSON, which the server sends before it serves the
+  // kind.
   while ((await client.call('GET', pathOf(plural, 'v2')).catch(() => undefined))?.status !== 200)
     await sleep(20)
 }
@@ -182,7 +183,7 @@ async function changing(
         spec: { ...fieldsOf(body['spec']), versions: fieldsOf(spec)['versions'] },
       })
     } catch {
-      // The change failed; the next round tries another one.
+      // Ignore a failed change. The next round makes another one.
     }
   }
 }

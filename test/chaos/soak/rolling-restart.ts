@@ -38,8 +38,8 @@ export type RollingResult = {
   readonly faults: readonly string[]
   readonly requests: number
   /**
-   * Average number of responses per second. A slow machine receives fewer requests than the
-   * `requestsPerSecond` option sets.
+   * Average number of responses per second. On a slow machine, it is less than the option
+   * `requestsPerSecond`.
    */
   readonly requestsPerSecond: number
   /**
@@ -143,7 +143,7 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
 }
 
 class Load implements AsyncDisposable {
-  /** Times at which watches ended, by performance.now(). */
+  /** The times at which watches ended, as returned by performance.now(). */
   readonly endedAtMs: number[] = []
   readonly #clients: readonly SteadyClient[]
   readonly #watchers: readonly Watcher[]
@@ -267,7 +267,7 @@ class Load implements AsyncDisposable {
     for (let count = 0; !this.#stopped.signal.aborted; count++) {
       const name = `seen-${count % WATCHED_OBJECTS}`
       const path = objectsIn('watched')
-      // Create each object, update it twice and delete it.
+      // Each object is created, updated twice and deleted.
       const round = Math.floor(count / WATCHED_OBJECTS) % 4
       const object = { metadata: { name }, data: { value: `${count}` } }
       const answer = !there.has(name)

@@ -3,9 +3,10 @@
  * gracefully and by SIGKILL. No acknowledged write may be lost. Every watcher resumes from the last
  * resourceVersion that it received, and must end with the state of a fresh list.
  *
- *   --seconds N   duration of the load (600); a restart every five minutes, and at least two.
- *   --all-on      also an audit log of all requests, traces of one request in a hundred, and
- *                 clients with RBAC and flow control.
+ *   --seconds N   duration of the load (600). The server is restarted every five minutes, and at
+ *                 least twice.
+ *   --all-on      also enables an audit log of all requests, traces of one request in a hundred,
+ *                 and RBAC and flow control for the clients.
  *   --seed S      repeats the random choices of an earlier run.
  *   --json F      writes the counts to F, in the format of bench/results/.
  */

@@ -1,7 +1,10 @@
 /**
- * A well-behaved HTTP/2 client that retries like client-go. It retries a request only if the server
- * has not begun to process it (RFC 9113, section 8.7: above the last stream of a GOAWAY, or
- * REFUSED_STREAM), if no connection was established, or if the server asked it to retry.
+ * A well-behaved HTTP/2 client that retries like client-go. It retries a request in these cases:
+ *
+ * - The server has not begun to process it (RFC 9113, section 8.7). The server reports this by a
+ * GOAWAY with a lower stream ID, or by REFUSED_STREAM.
+ * - No connection was established.
+ * - The server asked the client to retry.
  */
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'

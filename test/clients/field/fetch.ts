@@ -32,7 +32,7 @@ export type FieldDefinition = {
   readonly plural: string
   readonly isNamespaced: boolean
   readonly hasWebhook: boolean
-  /** The served versions. */
+  /** The versions of the definition that are served. */
   readonly versions: readonly FieldVersion[]
 }
 

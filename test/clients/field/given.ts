@@ -1,6 +1,6 @@
 /**
- * Fields that validation rules require in samples of some kinds, in addition to the fields that the
- * schemas require. The keys are names of definitions.
+ * Fields that the samples of some kinds need only because of validation rules. Fields that the
+ * schemas require are not included. The keys are names of definitions.
  */
 import type { Fields } from '../every-kind.ts'
 

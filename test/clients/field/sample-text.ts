@@ -73,7 +73,10 @@ const candidates: readonly string[] = [
 
 export type TextSample = { readonly text: string } | { readonly unknown: string }
 
-/** Returns a string for a schema. `index` makes the items of one list different. */
+/**
+ * Returns a string for a schema. Different values of `index` yield different strings, so that the
+ * items of a list differ.
+ */
 export function sampleText(schema: Fields, index: number): TextSample {
   const { format, pattern, minLength, maxLength } = schema
   const least = typeof minLength === 'number' ? minLength : 0

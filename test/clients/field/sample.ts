@@ -15,7 +15,7 @@ export type SampleForm = 'minimal' | 'full'
  * templates.
  */
 const FULL_DEPTH_MAX = 6
-/** Maximum depth of recursive schemas, such as a schema of JSON schemas. */
+/** Maximum depth of schemas that contain themselves, such as a schema of JSON schemas. */
 const DEPTH_MAX = 40
 
 export type Sample = { readonly value: unknown; readonly unknown: readonly string[] }

@@ -100,8 +100,8 @@ func (k namespaces) create(ctx context.Context, name string, revision int) (meta
 	return k.client.CoreV1().Namespaces().Create(ctx, k.object(name, revision), metav1.CreateOptions{})
 }
 
-// An update must contain the whole Namespace. It would be rejected without the finalizer in the
-// spec.
+// An update must contain the whole Namespace. Without the finalizer in the spec, it would be
+// rejected.
 func (k namespaces) update(ctx context.Context, name string, revision int) (metav1.Object, error) {
 	space, err := k.client.CoreV1().Namespaces().Get(ctx, k.fullName(name), metav1.GetOptions{})
 	if err != nil {
@@ -111,7 +111,8 @@ func (k namespaces) update(ctx context.Context, name string, revision int) (meta
 	return k.client.CoreV1().Namespaces().Update(ctx, space, metav1.UpdateOptions{})
 }
 
-// This program also finalizes the Namespace, because the server runs without controllers.
+// The program itself finalizes the Namespace, because the server runs without the controller that
+// does this.
 func (k namespaces) remove(ctx context.Context, name string) error {
 	if err := k.client.CoreV1().Namespaces().Delete(ctx, k.fullName(name), metav1.DeleteOptions{}); err != nil {
 		return err

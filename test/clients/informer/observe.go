@@ -28,7 +28,7 @@ type observer struct {
 	mu sync.Mutex
 	// objects is the state that results from all lists and events so far, by key.
 	objects map[string]mirrored
-	// All resourceVersions that appeared in an event or a list.
+	// The set of all resourceVersions that appeared in an event or a list.
 	told map[uint64]struct{}
 	gone map[types.UID]struct{}
 	// relisted are the ranges of resourceVersions that no watch covered. An informer learns about the

@@ -49,7 +49,10 @@ function adapted(manifest: Manifest, clusterIp: string): Manifest {
   }
 }
 
-/** Starts the process of a Deployment with its own arguments, and creates a Pod object for it. */
+/**
+ * Runs the program of a Deployment, with the arguments that the Deployment specifies. Also creates
+ * an object for its Pod.
+ */
 async function start(stage: Stage, deployment: Manifest, kubeconfig: string): Promise<void> {
   const { name = '' } = deployment.metadata
   const podName = `${name}-0`

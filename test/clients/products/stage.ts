@@ -1,7 +1,7 @@
 /**
- * Runs one API server, Keelson or kube-apiserver, with the environment of a product: etcd,
- * kube-controller-manager, a client that records every response, and the processes of the product
- * with the permissions of their ServiceAccounts.
+ * Runs one API server, Keelson or kube-apiserver, with the environment of a product. The
+ * environment consists of etcd, kube-controller-manager, a client that records every response, and
+ * the processes of the product. These processes have the permissions of their ServiceAccounts.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { get } from 'node:http'

@@ -8,7 +8,8 @@ import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 const WATCHES = 100_000
 /**
- * Limit for the growth of the heap. The other work of the cache changes it by less than a megabyte.
+ * Maximum growth of the heap in bytes. Without a leak, the cache changes the size of the heap by
+ * less than a megabyte.
  */
 const GROWTH_BYTES_MAX = 2 << 20
 

@@ -131,7 +131,8 @@ test('a write on a reset stream might have been processed and is not retried', a
 
 test('a write on a stream above the last ID of a GOAWAY is retried on a new connection', async () => {
   await using peer = await startPeer((stream, count) => {
-    // The first stream has the ID 1, the second has 3.
+    // The GOAWAY names stream 1 as the last one. The second stream has the ID 3, so it was not
+    // processed.
     if (count === 2) stream.session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 1)
     else answer(stream, putAnswer(BigInt(count)))
   })

@@ -1,5 +1,6 @@
 /**
- * Tests compaction of a folder that several processes use in turn, each for less than the interval.
+ * Tests compaction of a folder that several processes use one after the other. Each of them uses it
+ * for less time than the compaction interval.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

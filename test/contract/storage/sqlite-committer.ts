@@ -1,7 +1,8 @@
 /**
- * Like `sqlite-writer.ts`, but without a thread. This halves the start time, so that thousands of
- * these processes can be killed. The process commits, compacts and deletes compacted versions as
- * the thread does, and occasionally closes and reopens the file.
+ * A process that writes to a SQLite store until it is killed, like `sqlite-writer.ts`. Unlike
+ * there, the store has no thread of its own. This halves the start time, so that thousands of these
+ * processes can be killed. The process commits, compacts and deletes compacted versions as the
+ * thread does, and occasionally closes and reopens the file.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

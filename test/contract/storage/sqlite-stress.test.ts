@@ -58,7 +58,7 @@ const eventOf = ({ key, revision, type, value }: FeedEvent): Event => [
   type === 'delete' ? undefined : digest(value),
 ]
 
-/** The acknowledged writes. */
+/** A model of the store. It contains the acknowledged writes. */
 class Model {
   readonly #versions = new Map<Key, Version[]>()
   readonly events: Event[] = []

@@ -1,4 +1,7 @@
-/** Facilities that the contract tests need besides the engine, and their helper functions. */
+/**
+ * The operations that the contract tests need in addition to an engine, such as compaction. Also
+ * contains helper functions of these tests.
+ */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type {

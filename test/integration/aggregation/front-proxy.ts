@@ -1,6 +1,6 @@
 /**
- * Files and flags of a server in front of aggregated API servers: a CA for front proxies, and a
- * client certificate of that CA, with which the server authenticates.
+ * Creates the files and flags of a server in front of aggregated API servers. They are a CA for
+ * front proxies, and a client certificate of this CA, with which the server authenticates.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
- * Follows each walkthrough for contributors in a copy of the repository: reverts the change that
- * the page describes, runs the commands of the page, writes its code, and compares the result with
- * the repository.
+ * Follows each walkthrough for contributors in a copy of the repository. The test reverts the
+ * change that the page describes, runs the commands of the page, and writes its code. Then it
+ * compares the result with the repository.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -16,7 +16,7 @@ import { type Block, readBlocks, runBlocks } from '../../support/harness/markdow
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const folder = join(root, 'docs', 'contribute')
-/** Maximum size of the list of files, whose size is 200 KB. */
+/** Maximum size of the list of files that git prints. The list has 200 KB. */
 const FILES_BYTES_MAX = 16 << 20
 const run = promisify(execFile)
 const walkthroughs = readdirSync(folder).filter((page) => page.startsWith('add-'))

@@ -4,7 +4,7 @@
  * request for the address of the inner proxy (`proxy-url`). The inner proxy must get a request for
  * the webhook.
  *
- * node test/integration/egress/proxy-url.ts [--reference]
+ *   node test/integration/egress/proxy-url.ts [--reference]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
- * Fixtures that the tests of this folder share: a server (Keelson in this process, or
- * kube-apiserver with WEBHOOKS_ON=reference), the sample webhook, and for each test a namespace
- * with a label that its webhooks select.
+ * Fixtures that the tests of this folder share. They consist of a server (Keelson in this process,
+ * or kube-apiserver with WEBHOOKS_ON=reference) and the sample webhook. In addition, each test has
+ * a namespace with a label that its webhooks select.
  */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
@@ -61,7 +61,7 @@ export class Fixture implements AsyncDisposable {
 
   async call(call: Call): Promise<Answer> {
     const { status, text } = await this.#client.call(call)
-    // Paths that are not served yet have a plain text response.
+    // The body is plain text if the server does not serve the path yet.
     return { status, body: text.startsWith('{') ? JSON.parse(text) : {} }
   }
 

@@ -130,7 +130,8 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
 }
 
 /**
- * Adds scenarios that pass to the list. Returns whether all listed scenarios that ran still pass.
+ * Adds the scenarios that pass to the list of passing scenarios. Returns whether all scenarios that
+ * were already in the list still pass, if they ran.
  */
 function updatePassing(outcomes: readonly Outcome[], path: string): boolean {
   const listed = new Set(readIds(path))

@@ -1,9 +1,14 @@
 /**
  * Serves the webhooks of scenarios over HTTPS. The webhooks of each scenario have its namespace in
  * their path, so that concurrent scenarios do not affect each other. A webhook is a function that
- * receives the review and returns the response: the body, or an object with { status, headers, body
- * }, or { raw } with unmodified bytes. With { delayMs }, the response is delayed, with { close },
- * the connection is closed, and with { hang }, the connection stays open without a response.
+ * receives the review. It returns the body of the response, or an object with some of these fields:
+ *
+ * - `status`, `headers` and `body` are those of the response.
+ * - `raw` contains the bytes of the body, which are sent unchanged.
+ * - `delayMs` delays the response.
+ * - `close` closes the connection.
+ * - `hang` leaves the connection open without a response.
+ *
  * Webhooks that a set-up (the configuration of a whole server) defines are called for all
  * scenarios. Such a call is attributed to the scenario whose namespace appears in the body of the
  * review.

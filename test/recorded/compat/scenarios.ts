@@ -11,7 +11,10 @@ const directory = join(import.meta.dirname, 'scenarios')
 export type FiledScenario = Scenario & { readonly file: string }
 
 export type Choice = {
-  /** Substrings of the ID or file name; ^TEXT matches only the beginning. */
+  /**
+   * Texts, one of which must occur in the ID or the file name of a scenario. ^TEXT must occur at
+   * the beginning.
+   */
   readonly only: readonly string[]
   readonly section?: string | undefined
   /** Set-ups whose scenarios are selected; undefined means all. */

@@ -48,9 +48,10 @@ export type SetUp = {
    */
   readonly files?: Readonly<Record<string, unknown>>
   /**
-   * Webhooks that the server calls for all scenarios. If the body of a call mentions the namespace
-   * of a scenario that has a webhook of the same name, that webhook handles the call, and the step
-   * HOOKED records the call. All other calls get the response of the function that is given here.
+   * Webhooks that the server calls for all scenarios. The body of a call can mention the namespace
+   * of a scenario that has a webhook of the same name. In this case, the webhook of the scenario
+   * handles the call, and a step can record it. The function that is given here responds to all
+   * other calls.
    */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
   /** OpenID issuers, by name. */

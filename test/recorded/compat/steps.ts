@@ -155,7 +155,7 @@ export type ScenarioOptions = {
   readonly about?: string
   /** Whether a namespace is created (default true). */
   readonly namespace?: boolean
-  /** Paths to delete at the end. */
+  /** Paths of objects that are deleted at the end of the scenario. */
   readonly cleanup?: readonly string[]
   /** Webhooks that the runner serves, by name. */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
@@ -210,8 +210,8 @@ export const APPLY = (
   })
 
 /**
- * Opens a watch that collects events in the background. The step WATCHED closes the watch when
- * `events` events have arrived, or after `ms` milliseconds.
+ * Opens a watch that collects events in the background. A later step, created with WATCHED, closes
+ * the watch when `events` events have arrived, or after `ms` milliseconds.
  */
 export const WATCH = (
   id: string,

@@ -52,7 +52,7 @@ export function rawOf<Name extends string>(
   return raw
 }
 
-/** Flags with kube-apiserver's default for the authorization mode. */
+/** The table of all flags, in which the authorization mode has kube-apiserver's default. */
 export const authorizationTable = { ...allFlags, 'authorization-mode': {} }
 
 /** Flags of every test case, unless the test case sets them itself. */

@@ -1,8 +1,11 @@
 /**
- * Checks that names on which users depend do not change: flags with their types and defaults,
- * metrics with their types and labels, keys of log lines, API groups, labels and annotations, files
- * of a data folder, and exports of `keelson/testing`. user-visible-names.json lists them. Add new
- * names to that file. Removing or changing a name is a breaking change.
+ * Checks that names on which users depend do not change. user-visible-names.json lists these names:
+ *
+ * - flags with their types and defaults, and metrics with their types and labels,
+ * - keys of log lines, API groups, labels and annotations,
+ * - files of a data folder, and exports of `keelson/testing`.
+ *
+ * Add new names to the file. Removing or changing a name is a breaking change.
  * test/integration/exit-codes.test.ts checks the exit codes of the commands.
  *
  * Metrics, feature gates, and the flags of all commands except `serve` are read from
@@ -139,7 +142,7 @@ function packageNames(): string[] {
   return [...Object.keys(bin), ...Object.keys(exports).map((path) => path.replace(/^\./, name))]
 }
 
-/** Returns the files of `keelson dev` and of `--data-dir`. */
+/** Returns the paths of the files in the data folder of a server, relative to this folder. */
 function dataFolder(): string[] {
   const path = mkdtempSync(join(tmpdir(), 'keelson-names-'))
   try {

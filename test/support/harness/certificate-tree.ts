@@ -17,8 +17,8 @@ export type Growth = {
   /** Lines of an extension file for openssl. */
   readonly extensions: readonly string[]
   /**
-   * Milliseconds until the certificate expires. If absent, a day. All certificates have been valid
-   * for an hour.
+   * Time in milliseconds until the certificate expires, by default a day. The validity of all
+   * certificates began an hour ago.
    */
   readonly endsInMs?: number
 }

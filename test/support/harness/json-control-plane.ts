@@ -1,7 +1,7 @@
 /**
- * The parts of a server that controllers need, on any engine: readers of the cache, and a handler
- * that deletes and patches objects according to finalizers, owners and preconditions. Objects are
- * stored as JSON without conversion, admission or validation.
+ * The parts of a server that controllers need, on any engine. They are readers of the cache, and a
+ * handler that deletes and patches objects. The handler takes finalizers, owners and preconditions
+ * into account. Objects are stored as JSON without conversion, admission or validation.
  */
 import { parseJson } from '../../../src/api/json-value.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'

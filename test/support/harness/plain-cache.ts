@@ -1,6 +1,6 @@
 /**
- * A cache of plain JSON objects on a real etcd, without resource kinds, for tests and benchmarks of
- * the layers below the verbs.
+ * A cache of plain JSON objects on a real etcd. The objects have no Kubernetes kinds. Tests and
+ * benchmarks of the storage and the cache use it.
  */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { Cache, type CacheOptions } from '../../../src/storage/cache/cache.ts'

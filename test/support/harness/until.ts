@@ -6,8 +6,8 @@ import { fail } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Timeout of waits, far longer than anything that tests wait for. If it expires, the cause is a bug
- * and not only a busy machine.
+ * Timeout of waits, far longer than anything that tests wait for, even on a busy machine. If it
+ * expires, the cause is a bug.
  */
 export const PATIENCE_MS = 60_000
 /**

@@ -5,7 +5,7 @@
  * verdicts.
  */
 export type Difference = {
-  /** Matches the names of the steps that remain when the sequence has been shortened. */
+  /** Matches the names of the frames that remain when the sequence has been shortened. */
   readonly steps: RegExp
   readonly ours: RegExp
   readonly theirs: RegExp

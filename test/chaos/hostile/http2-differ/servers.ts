@@ -1,6 +1,6 @@
 /**
- * Starts Keelson's HTTP/2 server and the HTTP/2 server of Node.js (nghttp2) with the same handler,
- * which responds with 200 and a short body when the request body is complete.
+ * Starts Keelson's HTTP/2 server and the HTTP/2 server of Node.js (nghttp2). Both have the same
+ * handler. It responds with 200 and a short body when the request body is complete.
  */
 import { once } from 'node:events'
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2'

@@ -101,7 +101,7 @@ export async function loadTargets(): Promise<Target[]> {
 
 const idOf = (resource: Resource): string => `${apiVersionOf(resource)} ${resource.kind}`
 
-/** Whether every field of the object is set, which makes the object invalid. */
+/** Whether every field of the object is set. Such an object is not valid. */
 const isFilled = (object: Target['seed']): boolean =>
   isFields(object['metadata']) && object['metadata']['deletionGracePeriodSeconds'] !== undefined
 

@@ -11,9 +11,12 @@ import { collectionOf } from './paths.ts'
 import { type SweptServer, tokenOf } from './server.ts'
 
 const ROUNDS_MAX = 15
-/** Number of items in an attempt. A few items are enough to detect duplicates. */
+/**
+ * Number of items that are sent in an attempt. A few items are enough to detect whether duplicates
+ * are rejected.
+ */
 const TRIED_ITEMS = 3
-/** Strings that validation rules require. */
+/** Strings of the formats that validation rules require. */
 const texts = [
   'In',
   'Exists',
@@ -34,9 +37,9 @@ const texts = [
 export type LearnedField = SweptField & {
   readonly item: Json
   readonly isValid: boolean
-  /** The only name that the kind accepts for this object. */
+  /** Name of the object, if the kind accepts only this name. */
   readonly name: string | undefined
-  /** Reason for which the last attempt was rejected. */
+  /** Reason why the server rejected the last attempt. */
   readonly refusal: string
 }
 
@@ -71,8 +74,8 @@ async function mended(server: SweptServer, first: LearnedField): Promise<Learned
 }
 
 /**
- * Returns the reason for which the server rejects an object with the field, or undefined if it
- * accepts the object.
+ * Returns the reason why the server rejects an object with this field. Returns undefined if the
+ * server accepts the object.
  */
 async function causesOf(
   { client }: SweptServer,

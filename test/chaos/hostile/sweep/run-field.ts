@@ -43,7 +43,7 @@ export type Result = {
   readonly measured: SweepMeasurement | undefined
 }
 
-/** Whether a case is repeated with a CPU profile. */
+/** Decides whether a case is repeated with a CPU profile. */
 export type Judge = (result: Result) => boolean
 
 /**

@@ -327,8 +327,8 @@ async function prepare(client: Client, token: string, targets: readonly Target[]
 }
 
 /**
- * Creates objects that cause every step of a write to run: a quota, a limit range, a disruption
- * budget and a policy.
+ * Creates objects that make the server run every part of a write: a quota, a limit range, a
+ * disruption budget and a policy.
  */
 async function presets(post: (path: string, object: object) => Promise<void>): Promise<void> {
   const place = `namespaces/${NAMESPACE}`

@@ -55,7 +55,7 @@ export class FaultyEngine implements Engine {
   latencyMs = 5
   /** Fraction of the calls that fail without a response. */
   cutShare = 0
-  /** Time of the last message of a stream. */
+  /** Time at which a message last arrived on a stream. */
   heardAtMs = 0
 
   constructor(options: FaultyEngineOptions) {
@@ -91,7 +91,7 @@ export class FaultyEngine implements Engine {
     for (const stream of [...this.#streams]) stream.break(lost(false))
   }
 
-  /** Kills the database and all pending requests to it. */
+  /** Kills the database. All pending requests to the database are lost. */
   die(): void {
     this.#life++
     this.weather = 'down'

@@ -28,8 +28,9 @@ export const decodeJson = ({ value, revision }: StoredValue): KubeObject =>
   readJson(value, revision)
 
 /**
- * Changes an object as the server's own user, like request/verbs/system-objects.ts, but without
- * field managers. Returns the new resourceVersion, or undefined if the object is missing.
+ * Changes an object as the user of the server itself. Works like request/verbs/system-objects.ts,
+ * but without field managers. Returns the new resourceVersion, or undefined if the object is
+ * missing.
  */
 export async function changeJson(
   { store, reader }: { readonly store: Store; readonly reader: Reader },

@@ -223,8 +223,8 @@ export class RestoreSimulation {
   }
 
   /**
-   * Creates an object in the same way as request/verbs/write/create-object.ts with the
-   * NamespaceLifecycle plugin.
+   * Creates an object as a server with the NamespaceLifecycle plugin does
+   * (request/verbs/write/create-object.ts).
    */
   async #create(namespace: string, random: Random): Promise<void> {
     const { keys, reader } = this.#plane.accessOf(namespaces)

@@ -1,6 +1,6 @@
 /**
- * Chooses the settings of one seed. Each seed has only some faults and one pace, because a mixture
- * of all faults would hide problems that only some of them cause.
+ * Chooses the settings of one seed. Each seed has only some kinds of faults and a single pace. With
+ * all faults in every seed, problems that only some faults cause would stay hidden.
  */
 import type { Random } from '../random.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Creates and deletes CustomResourceDefinitions, some of which conflict, while the controllers of
- * both replicas serve them. At the end, each replica must serve exactly the established
+ * Creates and deletes CustomResourceDefinitions, while the controllers of both replicas serve them.
+ * Some of the definitions conflict. At the end, each replica must serve exactly the established
  * definitions, no definition may wait for deletion, and each short name must belong to only one
  * definition. No object may be deleted before the definition under which it was created.
  */

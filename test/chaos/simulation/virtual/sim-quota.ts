@@ -116,7 +116,7 @@ export class SimQuota {
 }
 
 /**
- * Gives plugins access to objects, like request/verbs/system-objects.ts, but without field
+ * Gives plugins access to objects. Works like request/verbs/system-objects.ts, but without field
  * managers.
  */
 function objectsOf({ store }: SimReplica, reader: Reader): Pick<Objects, 'list' | 'changeStatus'> {

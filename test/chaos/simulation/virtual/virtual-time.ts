@@ -37,12 +37,15 @@ const WORK_MS = 0.001
  */
 const HELD_UP_SHARE = 0.02
 const HELD_UP_MS_MAX = 3
-/** Wall time at the start. */
+/** Wall time at the start of a simulation. */
 const START_MS = Date.UTC(2026, 0, 1)
 /** Number of trace lines that are stored to show the steps before a failure. */
 const TRAIL_MAX = 400
 
-/** A timer. Without `run`, the timer is closed and holds no references, like a Node.js timer. */
+/**
+ * A timer. A closed timer has no `run` and therefore holds no references, like a closed timer of
+ * Node.js.
+ */
 type DueTimer = { readonly atMs: number; readonly order: number; run: (() => void) | undefined }
 
 export class VirtualTime implements Time {

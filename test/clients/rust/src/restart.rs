@@ -112,7 +112,7 @@ async fn now(maps: &Api<ConfigMap>) -> Result<Versions> {
     Ok(items.iter().map(|map| (map.name_any(), version_of(map))).collect())
 }
 
-/// Retries while the server is down.
+/// Changes an object. Retries while the server is down.
 async fn change(maps: &Api<ConfigMap>, n: u32) -> Result<()> {
     let end = Instant::now() + WAIT_MAX;
     let patch = Patch::Strategic(json!({"data": {"n": n.to_string()}}));

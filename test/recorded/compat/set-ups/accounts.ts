@@ -1,4 +1,4 @@
-/** Non-default handling of service account tokens. */
+/** A set-up in which the server accepts service account tokens without looking up their objects. */
 import type { SetUps } from '../set-ups.ts'
 
 export const setUps: SetUps = {

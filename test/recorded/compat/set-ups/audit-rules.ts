@@ -1,4 +1,7 @@
-/** Audit policies whose rules depend on more than the user, and the modes of the backends. */
+/**
+ * Set-ups with audit policies whose rules depend on more than the user, and with different modes of
+ * the audit backends.
+ */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 

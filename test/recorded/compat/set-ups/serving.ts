@@ -1,4 +1,4 @@
-/** Flags that control how requests are served. */
+/** Set-ups with flags that control how requests are served. */
 import type { SetUps } from '../set-ups.ts'
 
 export const setUps: SetUps = {

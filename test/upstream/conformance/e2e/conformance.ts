@@ -27,8 +27,8 @@ import { SampleServerPod } from './sample-server.ts'
 
 const here = import.meta.dirname
 /**
- * Number of nodes for the wide list. Some tests need two nodes in addition to the one that they
- * make unschedulable.
+ * Number of nodes for the tests in wide.txt. Some of these tests need two nodes in addition to the
+ * one that they make unschedulable.
  */
 const WIDE_NODES = 3
 const cache = join(here, '..', '..', '..', '..', '.cache', 'conformance')
