@@ -205,8 +205,8 @@ export class ResourceAccess {
   }
 
   /**
-   * Releases a resource whose definition has changed. A request that still uses the resource must
-   * not load it into the cache again.
+   * Releases a custom resource whose CustomResourceDefinition has changed. A request that still
+   * uses the resource must not load it into the cache again.
    */
   retire(resource: Resource): void {
     const { prefix } = this.keysOf(resource)

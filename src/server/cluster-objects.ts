@@ -27,7 +27,10 @@ export type ClusterObjectsOptions = Pick<BootstrapRolesOptions, 'createAll'> & {
 
 export type ClusterObjects = Pick<SystemTasksOptions, 'checkServiceRange' | 'publishInfo'> & {
   readonly cluster: Cluster
-  /** Creates the objects. Call this function only when requests can be handled. */
+  /**
+   * Creates the objects that every new cluster has. Call this function only when requests can be
+   * handled.
+   */
   readonly bootstrap: Bootstrap
   /**
    * Publishes the CAs of clients and front proxies. Never rejects: if an attempt fails, a loop

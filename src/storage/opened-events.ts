@@ -17,7 +17,8 @@ import type { Transformer } from './transform.ts'
  */
 const HELD_BYTES_MAX = 64 << 20
 /**
- * Maximum number of events whose decryption is started while an earlier event waits for a plugin.
+ * Maximum number of events whose decryption is started while an earlier event waits for a KMS
+ * plugin.
  */
 const ASKED_MAX = 32
 /** Estimated memory of an event in addition to its value. */
@@ -35,7 +36,8 @@ export type OpenedEventsOptions = {
   /** Delivers events. All events of a revision are in one call. */
   readonly onEvents: (events: readonly OpenedEvent[]) => void
   /**
-   * Called if events were lost because the plugin does not respond or too many events were queued.
+   * Called if events were lost because the KMS plugin does not respond or too many events were
+   * queued.
    */
   readonly onGap: () => void
 }
@@ -216,8 +218,8 @@ export class OpenedEvents {
     try {
       return this.#open(event)
     } catch {
-      // The plugin does not respond. When the event is taken from the queue, decryption is tried
-      // again.
+      // The KMS plugin does not respond. When the event is taken from the queue, decryption is
+      // tried again.
       return undefined
     }
   }

@@ -76,8 +76,8 @@ export function decodeContinue(folder: Key, token: string): PageStart | TokenFau
 type Token = { version: string; revision: number; start: string }
 
 /**
- * Returns the fields, with zero values for absent ones. Returns an error message if the token
- * cannot be decoded.
+ * Returns the fields of the token, with zero values for absent ones. Returns an error message if
+ * the token cannot be decoded.
  */
 function decodeToken(token: string): Token | string {
   const bytes = decodeBase64Url(token)

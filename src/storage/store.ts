@@ -51,7 +51,7 @@ const BACKOFF_MS_MAX = 64
 /** Maximum number of values in a list that wait for a KMS plugin at the same time. */
 const ASKED_AT_ONCE = 128
 /**
- * Like ASKED_AT_ONCE, but for lists that no client waits for. It is smaller, because the plugin
+ * Like ASKED_AT_ONCE, but for lists that no client waits for. It is smaller, because the KMS plugin
  * must also serve other requests.
  */
 const ASKED_IN_BACKGROUND = 4
@@ -133,7 +133,7 @@ export type UpdateOptions<T> = WriteOptions & {
 
 export type UpdateResult<T> = {
   readonly outcome: 'put' | 'deleted' | 'unchanged'
-  /** The revision of the write. For 'unchanged', the revision of the object. */
+  /** The revision of the write. If the outcome is 'unchanged', the revision of the object. */
   readonly revision: Revision
   /** The state that was replaced, deleted or left unchanged. Undefined if the key did not exist. */
   readonly previous: Current<T> | undefined

@@ -1,9 +1,9 @@
 /**
  * Transforms values between the server and the database. The transformation is either encryption
  * (encryption/) or none (`identity`). A transformer returns its result synchronously if possible,
- * so that most calls need no extra tick of the event loop. A transformer that must call a plugin
- * returns a promise and caches the result. Events of the event feed wait for this promise in order
- * (opened-events.ts).
+ * so that most calls need no extra tick of the event loop. A transformer that must call a KMS
+ * plugin returns a promise and caches the result. Events of the event feed wait for this promise in
+ * order (opened-events.ts).
  */
 import type { Key } from './engine.ts'
 import { StorageError } from './errors.ts'

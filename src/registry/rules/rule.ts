@@ -36,8 +36,8 @@ export function faultsOf(
 }
 
 /**
- * Collects the errors that rules add. After FAULTS_MAX errors, the next error is dropped and ends
- * the evaluation.
+ * Collects the errors that rules add. After FAULTS_MAX errors, the next error is dropped, and the
+ * validation ends.
  */
 export function collectFaults(addTo: (faults: FieldFault[]) => void): FieldFault[] {
   const faults = new ReportedFaults()

@@ -339,7 +339,7 @@ const flowSchemas: TableKind = {
       ]
     },
   ),
-  /** Sort schemas by precedence: for each request, the first matching schema applies. */
+  /** Sort FlowSchemas by precedence: for each request, the first matching FlowSchema applies. */
   compare: (one, other) => precedenceOf(one) - precedenceOf(other),
 }
 

@@ -33,7 +33,10 @@ export class RequestLifetime {
     return this.#controller.signal
   }
 
-  /** Removes the timer and the listener. Must be called when the response has ended. */
+  /**
+   * Removes the timer for the timeout and the listener for the client. Must be called when the
+   * response has ended.
+   */
   end(): void {
     clearTimeout(this.#timer)
     this.#client.removeEventListener('abort', this.#onGone)

@@ -26,8 +26,8 @@ export type BatchOptions = {
 }
 
 /**
- * A group of events that were passed to the sink one by one. They share a promise because they are
- * stored together.
+ * A group of events that were passed to the sink (the destination of events) one by one. They share
+ * a promise because they are stored together.
  */
 type Group = { readonly promise: Promise<boolean>; events: number }
 

@@ -142,8 +142,8 @@ const createWebhook = (
     timers: time,
     random,
     reportLost,
-    // In `batch` mode, the buffer reaches its own limit first, so the limit of the sink causes no
-    // additional loss of events.
+    // In `batch` mode, the buffer reaches its own limit first. Therefore, the limit of the sink
+    // (the destination of events) causes no additional loss of events.
     charactersMax: bufferBytes,
   })
 

@@ -56,7 +56,8 @@ export class WebhookSink implements EventSink {
   }
 
   /**
-   * Waits for events that are being sent. When the time has passed, the remaining events are lost.
+   * Waits for events that are being sent. When the given time has passed, the remaining events are
+   * lost.
    */
   async close(waitMsMax: number): Promise<void> {
     this.#isClosed = true

@@ -22,8 +22,8 @@ export type IssuerOptions = {
 }
 
 /**
- * Returns the documents. Returns null if the issuer is not an HTTPS URL, because other programs
- * could not fetch the documents.
+ * Returns the discovery document and the keys. Returns null if the issuer is not an HTTPS URL,
+ * because other programs could not fetch them.
  */
 export function issuerDocuments({
   issuer,

@@ -14,7 +14,7 @@ export type TextPage = {
 const warning =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
 
-/** Returns the page. `name` is the name in the title of kube-apiserver's page. */
+/** Returns the page as plain text. `name` is the name in the title of kube-apiserver's page. */
 export function plainPage(
   { headers }: Pick<ApiRequest, 'headers'>,
   name: string,

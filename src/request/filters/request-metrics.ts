@@ -251,7 +251,7 @@ export class RequestMetrics {
     }
   }
 
-  /** Removes the series of a resource that is no longer served. */
+  /** Removes the metric series of a resource that is no longer served. */
   forget(resource: Resource): void {
     const { group, kind, version } = resource
     const known = this.#knownOf(resource)

@@ -37,8 +37,8 @@ export class Classifier<T> {
   #lastRules: readonly Rule<T>[] = []
 
   /**
-   * Creates a classifier. `flowOf` returns undefined if the priority level of the schema does not
-   * exist. The schema is then ignored.
+   * Creates a classifier. `flowOf` returns undefined if the priority level of the flow schema does
+   * not exist. The flow schema is then ignored.
    */
   constructor(schemas: Iterable<FlowSchema>, flowOf: (schema: FlowSchema) => T | undefined) {
     this.#entries = [...schemas]
@@ -53,8 +53,8 @@ export class Classifier<T> {
   }
 
   /**
-   * Returns the flow of a request. If no rule matches the request, returns the flow of the
-   * `catch-all` schema. Returns undefined if `catch-all` does not exist.
+   * Returns the flow of a request. If no rule matches the request, returns the flow of the flow
+   * schema `catch-all`. Returns undefined if `catch-all` does not exist.
    */
   classify(user: User, info: RequestInfo): T | undefined {
     for (const { rule, flow } of this.#rulesOf(user)) if (takes(rule, info)) return flow

@@ -37,7 +37,7 @@ const WAIT_SHARE = 1 / 4
 /** Maximum time that a request waits for seats. */
 const WAIT_MS_MAX = 60_000
 /**
- * Maximum number of cached hands per schema. A hand is the set of queues that a flow can use.
+ * Maximum number of cached hands per flow schema. A hand is the set of queues that a flow can use.
  * Without a cache, computing the hash of a flow for each request would take longer than the rest of
  * flow control.
  */
@@ -47,7 +47,7 @@ const HANDS_MAX = 1000
 export type Flow = {
   readonly schema: FlowSchema
   readonly level: Level
-  /** Response headers that identify the schema and the priority level. */
+  /** Response headers that identify the flow schema and the priority level. */
   readonly headers: Headers
   readonly series: FlowSeries
   readonly hands: Map<string, Hand>
@@ -85,8 +85,8 @@ export type EnteringRequest = {
   /** Signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal
   /**
-   * An object that identifies the connection. If the schema does not distinguish flows, connections
-   * take turns.
+   * An object that identifies the connection. If the flow schema does not distinguish flows,
+   * connections take turns.
    */
   readonly connection?: unknown
 }
@@ -110,8 +110,8 @@ export class FlowControl implements Disposable {
   readonly #dividing: Timer
   readonly #own: FlowSeries
   /**
-   * The hand (set of queues) of requests whose schema does not distinguish flows. It has only one
-   * queue.
+   * The hand (set of queues) of requests whose flow schema does not distinguish flows. It has only
+   * one queue.
    */
   readonly #onlyQueue = new Hand([0])
 
@@ -164,7 +164,7 @@ export class FlowControl implements Disposable {
     }
   }
 
-  /** Returns the flow of a request. Undefined only during startup, while no schema exists. */
+  /** Returns the flow of a request. Undefined only during startup, while no flow schema exists. */
   classify(user: User, info: RequestInfo): Flow | undefined {
     return this.#latest().classify(user, info)
   }
@@ -356,7 +356,7 @@ export class FlowControl implements Disposable {
   }
 
   /**
-   * Rejects a request. Rejections are counted by user, even if the schema does not distinguish
+   * Rejects a request. Rejections are counted by user, even if the flow schema does not distinguish
    * users.
    */
   #refuse({ schema, level }: Flow, user: string): Promise<Seat> {

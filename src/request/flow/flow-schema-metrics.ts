@@ -76,7 +76,9 @@ export class FlowSchemaMetrics {
     return series
   }
 
-  /** Removes the series of a schema that was deleted or now references another priority level. */
+  /**
+   * Removes the series of a flow schema that was deleted or now references another priority level.
+   */
   forget(schema: string, level: string): void {
     if (!this.#known.delete(`${schema}/${level}`)) return
     const values = [schema, level]

@@ -18,18 +18,20 @@ export type FlowSchema = {
   readonly name: string
   readonly uid: string
   /**
-   * Schemas with a lower number are matched first. Schemas with the same number are matched in the
-   * order of their names.
+   * Flow schemas with a lower number are matched first. Flow schemas with the same number are
+   * matched in the order of their names.
    */
   readonly precedence: number
   /** Name of the priority level. */
   readonly level: string
-  /** Property of a request that determines its flow. Undefined if the schema has only one flow. */
+  /**
+   * Property of a request that determines its flow. Undefined if the flow schema has only one flow.
+   */
   readonly distinguishedBy: 'user' | 'namespace' | undefined
   readonly rules: readonly FlowRule[]
 }
 
-/** Returns the string that identifies the flow of a request within the schema. */
+/** Returns the string that identifies the flow of a request within the flow schema. */
 export function distinguisherOf(
   { distinguishedBy }: FlowSchema,
   user: User,
@@ -91,7 +93,7 @@ const anyPath: FlowRule['paths'] = [{ verbs: undefined, paths: undefined, prefix
 const groupsNamed = (...names: readonly string[]): readonly Subject[] =>
   names.map((name) => ({ kind: 'Group', name }))
 
-/** Schemas that apply even if their objects do not exist, as in kube-apiserver. */
+/** Flow schemas that apply even if their FlowSchema objects do not exist, as in kube-apiserver. */
 export const mandatorySchemas: readonly FlowSchema[] = [
   {
     name: 'exempt',

@@ -32,7 +32,7 @@ export class FlowSchemasInformer implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Resolves when all schemas and priority levels have been loaded. */
+  /** Resolves when all flow schemas and priority levels have been loaded. */
   async start(): Promise<void> {
     const { flowControl } = this.#options
     const informers = [

@@ -86,7 +86,7 @@ export class PriorityLevelMetrics {
     return series
   }
 
-  /** Removes the series of a priority level that was deleted. */
+  /** Removes the metric series of a priority level that was deleted. */
   forget(name: string): void {
     if (!this.#known.delete(name)) return
     for (const gauge of Object.values(this.#gauges)) gauge.remove(name)

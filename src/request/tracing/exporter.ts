@@ -59,7 +59,7 @@ export class Exporter implements AsyncDisposable {
   readonly #exported: Count
   readonly #dropped: Count
   readonly #failed: Count
-  /** Batches in order. The last batch can accept more spans. */
+  /** Batches in the order in which they are sent. The last batch can accept more spans. */
   #batches: SpanBatch[] = []
   /** Number of spans in the batches, and their total size. */
   #waiting = 0

@@ -7,28 +7,28 @@ import type { Decision } from '../../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { decideDeletion, isMarked } from '../../registry/deletion.ts'
 
-/** Maximum number of concurrent deletes for one definition. */
+/** Maximum number of concurrent deletes for one CustomResourceDefinition. */
 const DELETES_MAX = 16
 /**
- * Number of objects in a batch. Before each batch, it is checked again whether the definition is
- * still being deleted.
+ * Number of objects in a batch. Before each batch, the server checks again whether the
+ * CustomResourceDefinition is still being deleted.
  */
 const BATCH = 128
 
 export type DeleteInstancesOptions = {
   /**
-   * Whether the definition still exists and is being deleted. This function is called after the
-   * list and before each batch. If it returns true, no listed object belongs to a definition that
-   * was created later under the same name.
+   * Whether the CustomResourceDefinition still exists and is being deleted. This function is called
+   * after the list and before each batch. If it returns true, no listed object belongs to a
+   * definition that was created later under the same name.
    */
   readonly isDoomed: () => Promise<boolean>
   readonly time?: SlicesTime
 }
 
 /**
- * Deletes all objects of a custom resource whose definition is being deleted. As in kube-apiserver,
- * these deletes have no options and skip admission. Returns how many of the listed objects remain
- * because of their finalizers.
+ * Deletes all objects of a custom resource whose CustomResourceDefinition is being deleted. As in
+ * kube-apiserver, these deletes have no options and skip admission. Returns how many of the listed
+ * objects remain because of their finalizers.
  */
 export async function deleteInstances(
   resource: Resource,

@@ -46,7 +46,7 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
     return representation.list(page.items, metadata)
   })
   const response = holding({ status: 200, headers, body }, page)
-  // A tag identifies the bytes of a response. A Table has no tag, because it contains ages, which
+  // The tag of a response identifies its bytes. A Table has no tag, because it contains ages, which
   // change over time.
   if (page.state === undefined || form.as?.kind === 'Table') return response
   return tagged(
@@ -124,8 +124,8 @@ function holding(response: ApiResponse, { ownBytes: heldBytes }: ListResult): Ap
 }
 
 /**
- * Adds a tag, so that clients that request the same list share its compressed bytes. The state, the
- * path, the query and the format determine these bytes.
+ * Adds a tag to the response, so that clients that request the same list share its compressed
+ * bytes. The state, the path, the query and the format determine these bytes.
  */
 function tagged(response: ApiResponse, tag: () => string): ApiResponse {
   if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body))

@@ -103,7 +103,7 @@ export async function pickObjects(
   return picked
 }
 
-/** Decodes the objects. If there are only a few small objects, one slice is enough. */
+/** Decodes objects from the cache. If there are only a few small objects, one slice is enough. */
 async function decodeAll(items: readonly Item[]): Promise<readonly KubeObject[]> {
   const slices = new Slices()
   const objects: KubeObject[] = []

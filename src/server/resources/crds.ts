@@ -33,9 +33,9 @@ type CrdsOptions = {
   readonly keysOf: (resource: Resource) => ResourceKeys
   /** Returns access to objects in the versions in which they are stored. */
   readonly storedAccessOf: (resource: Resource) => WriteAccess
-  /** Drops cached data of a custom resource whose definition has changed. */
+  /** Drops cached data of a custom resource whose CustomResourceDefinition has changed. */
   readonly retire: (resource: Resource) => void
-  /** Removes the metrics of a deleted resource. */
+  /** Removes the metrics of a custom resource that was deleted. */
   readonly uncount: (resource: Resource) => void
   readonly handle: Handler
   /**

@@ -54,7 +54,9 @@ export type EncryptionSource = Pick<Config['storage'], 'encryption'> & {
   readonly featureGates: Gates
 }
 
-/** Sets up encryption. Resolves when each plugin was called once, whether or not it responded. */
+/**
+ * Sets up encryption. Resolves when each KMS plugin was called once, whether or not it responded.
+ */
 export async function createEncryption(
   config: EncryptionSource,
   options: ServerEncryptionOptions,
@@ -115,8 +117,8 @@ const none: EncryptionSetUp = {
 }
 
 /**
- * Fails if the plugins of a new configuration do not work. The configuration is then not used, and
- * the next check of the file tries again.
+ * Fails if the KMS plugins of a new configuration do not work. The configuration is then not used,
+ * and the next check of the file tries again.
  */
 async function useIfHealthy(next: ConfiguredProviders, signal: AbortSignal): Promise<void> {
   using owned = new DisposableStack()

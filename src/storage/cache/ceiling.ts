@@ -1,20 +1,21 @@
 /**
- * Limits the memory for cached objects (--cache-memory-max). A resource that does not fit is not
- * loaded. It is read from the database for a while, after which loading is tried again. To make
- * room, resources without watchers are dropped, starting with the least recently read one.
+ * Limits the memory for cached objects (--cache-memory-max). A resource that does not fit into this
+ * memory is not loaded. It is read from the database for a while, after which loading is tried
+ * again. To make room, resources without watchers are dropped, starting with the least recently
+ * read one.
  */
 import type { Clock } from '../../lib/time/clock.ts'
 import { Semaphore } from '../../lib/concurrency/semaphore.ts'
 import { StorageError } from '../errors.ts'
 
 /**
- * Maximum number of concurrent lists of resources that do not fit. Further lists wait. Each list
- * reads the whole resource, so more lists would overload the database.
+ * Maximum number of concurrent lists of resources that do not fit into memory. Further lists wait.
+ * Each list reads the whole resource, so more lists would overload the database.
  */
 const STORE_LISTS_MAX = 4
 /**
- * Time for which a resource that did not fit is read from the database before loading is tried
- * again.
+ * Time for which a resource that did not fit into memory is read from the database before loading
+ * is tried again.
  */
 const LEFT_OUT_MS = 60_000
 
@@ -32,8 +33,8 @@ export type CeilingOptions = {
 export class CacheCeiling {
   readonly #options: CeilingOptions
   /**
-   * The resources that are not loaded because they did not fit, by prefix, and the time at which
-   * loading is tried again.
+   * The resources that are not loaded because they did not fit into memory, keyed by prefix. Each
+   * value is the time at which loading is tried again.
    */
   readonly #leftOut = new Map<string, number>()
   /**
@@ -82,8 +83,8 @@ export class CacheCeiling {
 }
 
 /**
- * Returns the error for a watch of a resource that does not fit, because watches need the objects
- * in memory.
+ * Returns the error for a watch of a resource that does not fit into memory, because watches need
+ * the objects in memory.
  */
 export const doesNotFit = (name: string): StorageError =>
   new StorageError(

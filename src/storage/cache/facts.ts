@@ -174,8 +174,8 @@ export class Facts {
   }
 
   /**
-   * Appends a string or the number of its word. Returns false, and appends nothing, if the result
-   * would be longer than FACTS_BYTES_MAX.
+   * Appends a string or, if it is a word of the vocabulary (table of shared strings), its number.
+   * Returns false, and appends nothing, if the result would be longer than FACTS_BYTES_MAX.
    */
   #write(made: Buffer, text: string): boolean {
     const number = this.#words.numbers.get(text) ?? this.#moved(text)

@@ -97,8 +97,8 @@ export class FreshState {
       return reflector.isClosed() ? 'store' : source
     } catch (error) {
       if (error instanceof OutOfRoom) return this.#leftOut()
-      // The resource was closed because its definition has changed. A request from before the
-      // change reads the database under the old definition.
+      // The resource was closed because its CustomResourceDefinition has changed. A request from
+      // before the change reads the database under the old definition.
       if (reflector.isClosed()) return 'store'
       throw error
     }

@@ -110,8 +110,8 @@ export class WatchOpener {
   }
 
   /**
-   * Returns a closed watcher, as if the definition had changed just after the watch was opened. The
-   * client then opens another watch under the new definition.
+   * Returns a closed watcher, as if the CustomResourceDefinition had changed just after the watch
+   * was opened. The client then opens another watch under the new definition.
    */
   #closedWatch(filter: WatchFilter): Watcher {
     const watcher = new Watcher(this.#resource.watchSource(), filter, {

@@ -63,13 +63,13 @@ export class ResourceItems {
 
   /**
    * Decrypts a value. Returns undefined if the value cannot be decrypted, or if this requires a
-   * call to a plugin.
+   * call to a KMS plugin.
    */
   decrypt({ key, revision, createRevision, value }: VersionedValue): VersionedValue | undefined {
     try {
       const plain = this.#transformer.fromStorage(key, value)
       if (!(plain instanceof Promise)) return { key, revision, createRevision, value: plain.value }
-      // The result of the plugin call is ignored, including errors.
+      // The KMS plugin has been called. Ignore the result of the call, including errors.
       plain.catch(() => undefined)
       return undefined
     } catch (error) {

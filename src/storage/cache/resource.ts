@@ -166,7 +166,7 @@ export class CachedResource implements ReflectedObjects {
 
   /**
    * Creates an item from an encrypted value. The item is not stored in the cache. Returns undefined
-   * if the value cannot be decrypted, or if this requires a call to a plugin.
+   * if the value cannot be decrypted, or if this requires a call to a KMS plugin.
    */
   looseItemOfEncrypted(stored: VersionedValue): Item | undefined {
     const decrypted = this.#items.decrypt(stored)

@@ -173,8 +173,8 @@ const soughtValues = (requirement: Requirement): SoughtText[] | undefined =>
     : undefined
 
 /**
- * Whether the value of the label meets the requirement. The next string that the reader returns
- * must be the value.
+ * Whether the value of a label meets the requirement. `reader` must be positioned before this
+ * value.
  */
 function hasValueOf(
   reader: FactsReader,

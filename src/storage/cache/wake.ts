@@ -89,9 +89,9 @@ export class Waker {
 }
 
 /**
- * Wakes closed watchers, each of which then ends its response. A change of a definition or a gap in
- * the event feed closes all watchers of many resources in the same tick. Therefore none of them is
- * woken in that tick. Never rejects.
+ * Wakes closed watchers, each of which then ends its response. A change of a
+ * CustomResourceDefinition or a gap in the event feed closes all watchers of many resources in the
+ * same tick. Therefore none of them is woken in that tick. Never rejects.
  */
 export async function wakeInSlices(
   watchers: readonly Pick<WaitingWatcher, 'wake'>[],

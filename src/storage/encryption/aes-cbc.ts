@@ -43,7 +43,10 @@ export class AesCbc implements Cipher {
   }
 }
 
-/** Removes the padding. As in kube-apiserver, the padding can be longer than a block. */
+/**
+ * Removes the padding of a decrypted value. As in kube-apiserver, the padding can be longer than a
+ * block.
+ */
 function withoutPadding(padded: Buffer): Buffer {
   const size = padded.at(-1) ?? 0
   if (size === 0 || size > padded.length)

@@ -1,4 +1,4 @@
-/** Creates the providers of a configuration, and the plugins that they call. */
+/** Creates the encryption providers of a configuration, and the KMS plugins that they call. */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Time } from '../../lib/time/timers.ts'
 import type { ProvidersByResource } from './encryption.ts'
@@ -44,10 +44,10 @@ export type ConfiguredProvidersOptions = {
   readonly metrics: KmsMetrics
 }
 
-/** The health check of a plugin. */
+/** The health check of a KMS plugin. */
 export type KmsCheck = {
   readonly version: 'v1' | 'v2'
-  /** Returns an error message, or undefined if the plugin is healthy. Never rejects. */
+  /** Returns an error message, or undefined if the KMS plugin is healthy. Never rejects. */
   readonly fault: () => Promise<string | undefined>
 }
 
@@ -59,7 +59,7 @@ type BuiltProviders = {
 
 export class ConfiguredProviders implements Disposable {
   readonly byResource: ProvidersByResource
-  /** The health checks of all plugins, in the order of the configuration. */
+  /** The health checks of all KMS plugins, in the order of the configuration. */
   readonly checks: readonly KmsCheck[]
   /** Maximum time for which calls can still be in progress after the providers were replaced. */
   readonly callsMs: number

@@ -139,7 +139,7 @@ function customResourceOf(folder: string): StoredResource | undefined {
 const nameOf = ({ group, resource }: StoredResource): string =>
   group === '' ? resource : `${resource}.${group}`
 
-/** Returns the providers of the most specific rule. */
+/** Returns the providers of the most specific rule that matches a resource. */
 const providersOf = (
   providers: ProvidersByResource,
   resource: StoredResource,

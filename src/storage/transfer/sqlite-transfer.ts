@@ -104,8 +104,8 @@ export function existingSource(
   try {
     return new SqliteSource(file, options)
   } catch (cause) {
-    // A common cause is that the folder is read-only. If there is a write-ahead log, SQLite has to
-    // write an index for it, even to read the store.
+    // A common cause of the error is a read-only folder. If there is a write-ahead log, SQLite has
+    // to write an index for it, even to read the store.
     const why = messageOf(cause)
     throw new Error(
       `${file} cannot be read (${why}): it must be a store in a folder that you can write to`,

@@ -34,7 +34,7 @@ export type OlderSpec = {
 export const definitionPrefix = '#/definitions/'
 export const parameterPrefix = '#/parameters/'
 
-/** Reads a document. Fails if it is not a JSON object. */
+/** Reads an OpenAPI 2.0 document. Fails if it is not a JSON object. */
 export const readOlderSpec = (json: Buffer): Promise<OlderSpec> =>
   inSlices(specSteps(json.toString()))
 
@@ -136,7 +136,7 @@ function eachRef(value: Json | undefined, look: (ref: string) => void): void {
     }
 }
 
-/** Returns a copy of the value with renamed references. */
+/** Returns a copy of a JSON value in which references are renamed. */
 export function withRefs(value: Json, renamed: ReadonlyMap<string, string>): Json {
   if (Array.isArray(value)) return value.map((item) => withRefs(item, renamed))
   if (!isFields(value)) return value

@@ -29,7 +29,10 @@ export class ConversionWebhook {
   readonly #reviewVersion: string
   readonly #newId: () => string
 
-  /** Creates the client. `webhook` is the field spec.conversion.webhook of the definition. */
+  /**
+   * Creates the client. `webhook` is the field spec.conversion.webhook of the
+   * CustomResourceDefinition.
+   */
   constructor(webhook: Fields, newId: () => string, options: WebhookClientOptions) {
     this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, options)
     const known = textsOf(webhook['conversionReviewVersions']).find(

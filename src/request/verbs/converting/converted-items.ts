@@ -30,7 +30,10 @@ export class ConvertedItem extends Item {
   isUsed = true
 }
 
-/** The owner of converted items: a resource in one version, for one state of its definition. */
+/**
+ * The owner of converted items: a resource in one version, for one state of its
+ * CustomResourceDefinition.
+ */
 export class Owner {
   readonly items = new Map<Key, ConvertedItem>()
   isGone = false

@@ -124,8 +124,8 @@ export class Converter {
   }
 
   /**
-   * Removes the cached objects. Called when the definition has changed. Conversions in progress can
-   * finish.
+   * Removes the cached objects. Called when the CustomResourceDefinition has changed. Conversions
+   * in progress can finish.
    */
   close(): void {
     this.#kept.end(this.#owner)

@@ -29,7 +29,7 @@ export class WrittenMessages {
     for (const oldest of this.#messages.keys()) return void this.#messages.delete(oldest)
   }
 
-  /** Removes a message and returns it, because each write has only one event. */
+  /** Removes the message of a write and returns it, because each write has only one event. */
   take(object: KubeObject): Buffer | undefined {
     const message = this.#messages.get(object)
     if (message !== undefined) this.#messages.delete(object)

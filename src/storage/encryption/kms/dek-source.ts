@@ -16,7 +16,7 @@ const INFO_BYTES = 32
 export const SEED_BYTES = 32
 /**
  * The last byte of the input for HKDF-Expand's first block (RFC 5869, section 2.3). Only one block
- * is needed, because it is as long as the key.
+ * is needed, because a block is as long as the key.
  */
 const FIRST_BLOCK = Buffer.from([1])
 
