@@ -25,8 +25,8 @@ export class StorageError extends Error {
   /** Whether a failed write may have taken effect. */
   readonly ambiguous: boolean
   /**
-   * For 'compacted', the oldest revision that is available. For 'too-new', the latest revision.
-   * Undefined if unknown.
+   * If the code is 'compacted', the oldest revision that is available. If the code is 'too-new',
+   * the latest revision. Undefined if unknown.
    */
   readonly bound: number | undefined
   /** The revision of a value that can be decrypted but not decoded. Only defined for 'corrupt'. */

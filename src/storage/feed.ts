@@ -83,7 +83,7 @@ export type FeedStats = {
 
 export type FeedOptions = {
   readonly engine: Engine
-  /** Decrypts the values. */
+  /** Decrypts the values of events. */
   readonly transformer?: Transformer
   readonly root: Key
   readonly log: Log

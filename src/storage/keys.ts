@@ -101,8 +101,8 @@ export class ResourceKeys {
   }
 
   /**
-   * Returns the key of an object. The caller must have checked both parts with `segmentFault`, so
-   * that a name cannot leave its folder.
+   * Returns the key of an object. The caller must have checked the namespace and the name with
+   * `segmentFault`, so that a name cannot leave its folder.
    */
   key(namespace: string | undefined, name: string): Key {
     if (!this.isNamespaced) return this.prefix + segment(name)

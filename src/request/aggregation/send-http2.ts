@@ -105,8 +105,9 @@ async function pipe(
 }
 
 /**
- * Writes a body to a stream. The stream accepts one write at a time. Before this write completes,
- * the client can send more chunks, up to its own window.
+ * Writes a body to a stream. The stream accepts one write at a time. Before a write completes,
+ * further chunks from the client are queued. Their total size is limited by the flow-control window
+ * of the client.
  */
 class BodyWriter {
   readonly #stream: ClientStream

@@ -25,8 +25,8 @@ export type GetResult = {
   readonly revision: Revision
   readonly item: Item | undefined
   /**
-   * Whether the stored value cannot be decrypted now. If there is an item nevertheless, its value
-   * was decrypted earlier.
+   * Whether the stored value cannot be decrypted now. If there is an item nevertheless, the item
+   * contains an object that was decrypted earlier.
    */
   readonly isUnreadable?: boolean
 }

@@ -22,7 +22,7 @@ export class AcceptedSchemas {
   #marks: ReadonlySet<string> | undefined
   #expressions: ReadonlySet<string> | undefined
 
-  /** The gates of the server. */
+  /** The feature gates of the server. */
   readonly gates: Gates
 
   /** `spec` is the spec of the stored CRD, or undefined for a new CRD. */

@@ -34,8 +34,8 @@ import {
 } from './expression-rules.ts'
 
 /**
- * Validates the keywords of a schema. With `withRules`, also compiles its CEL rules, which requires
- * that the schema has no other errors.
+ * Validates the keywords of a schema. With `withRules`, also compiles the CEL rules of the schema,
+ * unless the schema has other errors.
  */
 export function* validateKeywords(
   schema: Fields,

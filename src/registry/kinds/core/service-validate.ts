@@ -94,7 +94,9 @@ function validateTopology({ metadata: { annotations } }: KubeObject): FieldFault
   return [invalidValue(`metadata.annotations[${modeAnnotation}]`, mode, why)]
 }
 
-/** Validates which fields are present. Each type requires some fields and forbids others. */
+/**
+ * Validates which fields are present. Each Service type requires some fields and forbids others.
+ */
 function validatePresence(spec: Fields): FieldFault[] {
   const type = typeOf(spec)
   if (type === 'ExternalName') return validateExternalName(spec)

@@ -197,8 +197,8 @@ const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
   const container = fieldsOf(value)
   for (const name of notForEphemeral) {
     const given = container[name]
-    // Ephemeral containers must not have these fields, even with an empty value. The exception is
-    // `resources`, which can be empty because it is not a pointer in Go.
+    // Ephemeral containers must not have the fields in `notForEphemeral`, even with an empty value.
+    // The exception is `resources`, which can be empty because it is not a pointer in Go.
     if (given !== undefined && !(name === 'resources' && isUnset(given)))
       faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
   }

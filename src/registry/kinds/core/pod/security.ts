@@ -48,7 +48,7 @@ const appArmorProfile: Rule = ifPresent((value, path, check) => {
       atMostBytes(APPARMOR_PROFILE_BYTES_MAX)(profile, at, check)
     }
   } else {
-    // As in kube-apiserver, an unknown type is the only error that is reported.
+    // As in kube-apiserver, if the type of the profile is unknown, no other errors are reported.
     if (localhostProfile !== undefined && profileTypes.some((known) => known === type)) {
       check.faults.push(
         invalidValue(at, profile, 'can only be set when AppArmor type is Localhost'),

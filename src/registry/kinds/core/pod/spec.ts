@@ -115,15 +115,15 @@ const placement: PodRule = fields({
   topologySpreadConstraints: topologySpread,
 })
 
-/**
- * Rule for a Pod with a user namespace. It must not share other namespaces with the host. The
- * capitalized field names are those of kube-apiserver.
- */
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 /** The first release that refuses raw block volumes in a Pod with a user namespace. */
 const NO_DEVICES_SINCE = 34
 
+/**
+ * Rule for a Pod with a user namespace. It must not share other namespaces with the host. The
+ * capitalized field names in errors are those of kube-apiserver.
+ */
 const ownUsers: Rule = (value, path, check) => {
   const { faults, gates } = check
   const spec = fieldsOf(value)
