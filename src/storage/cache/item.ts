@@ -195,8 +195,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Encodes and reads the labels and selectable fields, which follow the bytes. Undefined if the
-   * resource does not store them in encoded form.
+   * Encodes and reads the labels and selectable fields, which are stored after the object's bytes.
+   * Undefined if the resource does not store them in encoded form.
    */
   get facts(): Facts | undefined {
     return this.#home.codec.facts

@@ -84,8 +84,8 @@ function recordOwner(folder: string): void {
       mode: MODE,
     })
   } catch {
-    // The error is ignored, because stored data can be served even if, for example, the disk is
-    // full. The file is needed only for an error message of other processes.
+    // Ignore the error, because stored data can be served even if, for example, the disk is full.
+    // The file is needed only for the error message that other processes show.
   }
 }
 

@@ -23,7 +23,7 @@ type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
 type Messages = {
   readonly resource: Resource
-  /** Returns the cached message of a cached object. */
+  /** Returns the protobuf message of a cached object. The message is also cached. */
   readonly message: (item: Item) => Buffer
   readonly writtenMessage: (object: KubeObject) => Buffer
 }
