@@ -346,13 +346,13 @@ const flagTable = {
     type: 'string',
     default: 'v1beta1',
     choices: ['v1', 'v1beta1'],
-    help: 'API version of the TokenReviews sent to the webhook: v1 or v1beta1.',
+    help: 'API version of the TokenReviews sent to the authentication webhook: v1 or v1beta1.',
   },
   'authentication-token-webhook-cache-ttl': {
     section: authentication,
     type: 'duration',
     default: '2m0s',
-    help: 'Time for which responses of the webhook are cached.',
+    help: 'Time for which responses of the authentication webhook are cached.',
   },
   'api-audiences': {
     section: authentication,
@@ -427,19 +427,19 @@ const flagTable = {
     type: 'string',
     default: 'v1beta1',
     choices: ['v1', 'v1beta1'],
-    help: 'API version of the SubjectAccessReviews sent to the webhook: v1beta1 or v1.',
+    help: 'API version of the SubjectAccessReviews sent to the authorization webhook: v1beta1 or v1.',
   },
   'authorization-webhook-cache-authorized-ttl': {
     section: authorization,
     type: 'duration',
     default: '5m0s',
-    help: 'Time for which responses of the webhook that allow a request are cached.',
+    help: 'Time for which responses of the authorization webhook that allow a request are cached.',
   },
   'authorization-webhook-cache-unauthorized-ttl': {
     section: authorization,
     type: 'duration',
     default: '30s',
-    help: 'Time for which responses of the webhook that do not allow a request are cached.',
+    help: 'Time for which responses of the authorization webhook that do not allow a request are cached.',
   },
 
   ...auditFlags,
@@ -607,7 +607,7 @@ const flagTable = {
   'kubelet-certificate-authority': {
     section: misc,
     type: 'file',
-    help: 'PEM file with the CA certificates that verify kubelets. If it is not set, the serving certificates of kubelets are not verified.',
+    help: 'PEM file with the CA certificates that verify kubelets. If the flag is not set, the serving certificates of kubelets are not verified.',
   },
   'kubelet-client-certificate': {
     section: misc,

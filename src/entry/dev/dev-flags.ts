@@ -17,7 +17,7 @@ const devFlags = {
     type: 'string',
     value: 'folder',
     shownDefault: DATA_DIR,
-    help: 'The folder for certificates, the kubeconfig and all objects. Remove it to start from scratch.',
+    help: 'The folder for certificates, the kubeconfig and all objects. To start from scratch, remove the folder.',
   },
   ephemeral: {
     type: 'boolean',

@@ -32,7 +32,7 @@ export const outputFlag = {
   short: 'o',
   value: 'json',
   choices: ['json'],
-  help: 'Print JSON, for programs.',
+  help: 'Print JSON, which programs can read.',
 } as const satisfies CommandFlag
 
 export type CommandFlags = {

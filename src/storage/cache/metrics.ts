@@ -149,7 +149,7 @@ function resourceCounters(metrics: Metrics): readonly MetricView[] {
   })
   const consistent = metrics.counter({
     name: 'apiserver_watch_cache_consistent_read_total',
-    help: 'Number of consistent reads, by whether they were served by the cache or, because the cache was behind, by the database.',
+    help: 'Number of consistent reads. If the cache could not serve a read in time, success is false, and the database serves the read (fallback).',
     labels: ['fallback', 'resource', 'success'],
   })
   return [
