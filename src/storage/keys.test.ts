@@ -112,7 +112,7 @@ test('a name or namespace that would lead to a key outside of the key prefix of 
   assert.equal(segmentFault('system::x'), undefined)
 })
 
-test('parsing returns undefined for a key that does not belong to the resource', () => {
+test('parsing a key returns undefined if the key does not belong to the resource', () => {
   const pods = new ResourceKeys(root, 'pods', true)
   const nodes = new ResourceKeys(root, 'minions', false)
   for (const key of [

@@ -32,7 +32,7 @@ test('leases with a short time to live get no additional time and are not shared
   assert.deepEqual(granted, [15, 15])
 })
 
-test('a time to live between the limits is extended by 5 percent', async () => {
+test('a time to live that is neither very short nor very long is extended by 5 percent', async () => {
   const { granted, leases } = fixture()
   await leases.get(100)
   await leases.get(1199)
@@ -49,7 +49,7 @@ test('at most 1,000 objects share a lease, and each time to live has a separate 
   assert.deepEqual(granted, [3660, 7260, 3660])
 })
 
-test('a failed grant is not cached, and concurrent callers share one grant', async () => {
+test('if the grant of a lease fails, the failure is not cached, and concurrent callers share one grant', async () => {
   const { granted, faults, leases } = fixture()
   faults.push(new Error('down'))
   const both = await Promise.allSettled([leases.get(3600), leases.get(3600)])

@@ -338,7 +338,7 @@ for (const of of groups) {
   })
 }
 
-test('an upgrade is forwarded, and a rejected upgrade returns the response of the remote server', async () => {
+test('an upgrade request is forwarded, and if the remote server rejects the upgrade, the client gets the response', async () => {
   servers['one.example.com'].upgrades.set('spoken', (socket, { headers }) => {
     const who = `${String(headers['x-remote-user'])} ${String(headers['authorization'])} ${String(headers['upgrade'])}`
     socket.write(
@@ -402,7 +402,7 @@ test('closing either end of an upgraded connection closes the other', async () =
   await isClosed
 })
 
-test('an upgrade that times out also closes the connection to the remote server', async () => {
+test('an upgrade request that times out also closes the connection to the remote server', async () => {
   let far: Duplex | undefined
   servers['one.example.com'].upgrades.set('hangs?timeout=1s', (socket) => {
     far = socket.resume()

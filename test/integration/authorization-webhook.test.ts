@@ -129,7 +129,7 @@ test('the webhook decides about requests that match its conditions, and the next
   assert.equal(asked.length, count)
 })
 
-test('a denial ends the chain, and its reason is returned', async () => {
+test('a denial by the webhook ends the authorizer chain, and the reason of the denial is returned', async () => {
   says = () => ({ denied: true, reason: 'not today' })
   await sleep(5)
   const { status, text } = await read('guarded')

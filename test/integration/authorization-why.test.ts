@@ -60,7 +60,7 @@ test('the explanation names the binding that allows the request, or else the bin
   assert.equal(deployments.attributes.apiGroup, 'apps')
 })
 
-test('a 403 response suggests commands only if the caller is allowed to read explanations', async () => {
+test('a 403 response suggests kubectl commands only if the caller is allowed to read explanations', async () => {
   const path = '/api/v1/namespaces/shop/secrets'
   const headers = { 'impersonate-user': 'alice' }
   const asAdmin = await client.call({ path, token: adminToken, headers })

@@ -95,7 +95,7 @@ keelson: stopped; the objects are kept in ${folder}
   assert.ok(dev.shown.includes(`${ESCAPE}[36mhttps://127.0.0.1:${port}`))
 })
 
-test('with NO_COLOR there are no colors, and -v prints a line for each request', async (t) => {
+test('with NO_COLOR, the output of keelson dev has no colors, and -v prints a line for each request', async (t) => {
   if (skipsWithoutPython(t)) return
   const flags = ['--ephemeral', '--secure-port=0', '-v']
   await using dev = new DevTerminal(flags, { name: 'plain', env: { NO_COLOR: '1' } })
@@ -114,7 +114,7 @@ test('with NO_COLOR there are no colors, and -v prints a line for each request',
   assert.ok(!dev.shown.includes(ESCAPE))
 })
 
-test('a terminal that does not support escape sequences gets none, and a changed port is explained', async (t) => {
+test('a terminal that does not support escape sequences receives none, and keelson dev explains a changed port', async (t) => {
   if (skipsWithoutPython(t)) return
   const port = await freePort()
   const options = { name: 'dumb', env: { TERM: 'dumb' } }

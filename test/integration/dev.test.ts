@@ -356,7 +356,7 @@ test('keelson dev can use an etcd that already runs, and does not stop it', asyn
   await etcd.ready()
 })
 
-test('several servers choose different ports, status lists them, and stop stops them', async () => {
+test('several servers use different ports, keelson status lists the servers, and keelson stop stops them', async () => {
   const env = { XDG_CACHE_HOME: join(dir, 'several') }
   const keelson = async (...args: readonly string[]): Promise<string> =>
     (
@@ -503,7 +503,7 @@ test('Ctrl-C stops a server that cannot become ready', async () => {
   assert.deepEqual(left, [])
 })
 
-test('an invalid certificate is reported in one line', async () => {
+test('keelson dev reports an invalid certificate in one line', async () => {
   await writeFile(join(dir, 'none.pem'), 'none')
   const tls = ['cert', 'private-key'].map((name) => `--tls-${name}-file=${join(dir, 'none.pem')}`)
   const { code, stderr } = await failure([

@@ -164,7 +164,7 @@ function tokenReviewConfig(port: number): object {
 
 after(() => stack.disposeAsync())
 
-test('the server reaches etcd only through its proxy', async () => {
+test('the server connects to etcd only through the configured proxy', async () => {
   const { host } = new URL(server.etcdUrl)
   assert.ok(proxies.etcd.dialed.length > 0)
   assert.deepEqual(new Set(proxies.etcd.dialed), new Set([host]))

@@ -97,7 +97,7 @@ describe('with an older emulated version, gates that were locked later can be tu
     return JSON.parse(text).spec
   }
 
-  test('in the emulated version, a Job has no limits per index and no success policy', async () => {
+  test('with an older emulated version, a Job has no limits per index and no success policy', async () => {
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
     const job = await specOf('/apis/batch/v1/namespaces/default/jobs', {
       metadata: { name: 'j' },
@@ -117,7 +117,7 @@ describe('with an older emulated version, gates that were locked later can be tu
     )
   })
 
-  test('in the emulated version, a Service has no traffic distribution and no IP modes', async () => {
+  test('with an older emulated version, a Service has no traffic distribution and no IP modes', async () => {
     const service = await specOf('/api/v1/namespaces/default/services', {
       metadata: { name: 's' },
       spec: { type: 'LoadBalancer', ports: [{ port: 80 }], trafficDistribution: 'PreferClose' },
@@ -138,7 +138,7 @@ describe('with an older emulated version, gates that were locked later can be tu
     })
   })
 
-  test('in the emulated version, a CustomResourceDefinition has no selectable fields', async () => {
+  test('with an older emulated version, a CustomResourceDefinition has no selectable fields', async () => {
     const schema = {
       openAPIV3Schema: { type: 'object', properties: { colour: { type: 'string' } } },
     }

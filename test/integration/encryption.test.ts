@@ -224,7 +224,7 @@ test("all values are encrypted, except for the server's own records", async () =
   )
 })
 
-test('objects can be written while the plugin is killed and its key is rotated', async () => {
+test('objects can be written while the KMS plugin is killed and its key is rotated', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -308,7 +308,7 @@ test("two servers receive each other's writes in order, even if a KMS plugin mus
   })
 })
 
-test('a server whose plugin is down starts, reports why it cannot read, and recovers', async () => {
+test('a server whose KMS plugin is down starts, reports why it cannot read, and recovers', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()

@@ -141,13 +141,13 @@ for (const [protocol, call] of [
       assert.equal(username, 'joe')
     })
 
-    test('the headers of a proxy take precedence over a token in the same request', async () => {
+    test('the headers of a front proxy take precedence over a token in the same request', async () => {
       const headers = { ...jane, authorization: `Bearer ${adminToken}` }
       const { username, groups } = Object(await whoami({ certificate: proxy, headers }))
       assert.deepEqual([username, groups], ['jane', ['system:authenticated']])
     })
 
-    test('a proxy that does not name a user is rejected', async () => {
+    test('a request of a front proxy that does not name a user is rejected', async () => {
       assert.equal(await whoami({ certificate: proxy }), 401)
       assert.equal(
         await whoami({ certificate: proxy, headers: { 'x-remote-group': 'system:masters' } }),
@@ -194,7 +194,7 @@ for (const [protocol, call] of [
       }
     })
 
-    test('attack: the certificate of a proxy does not authenticate a user', async () => {
+    test('attack: the client certificate of a front proxy does not authenticate a user', async () => {
       const certificate = proxies.issue({ cn: 'admin', o: ['system:masters'] })
       assert.equal(await whoami({ certificate }), 401)
       assert.equal((await call({ certificate, path: '/api/v1/secrets' })).status, 401)
@@ -230,7 +230,7 @@ test('the front-proxy settings are published for extension API servers', async (
   })
 })
 
-test('the authorities of proxies are reloaded when their file changes', async () => {
+test('the CAs for front proxies are reloaded when their file changes', async () => {
   const renewed = new Authority('renewed proxies')
   const certificate = renewed.issue({ cn: 'proxy' })
   assert.equal((await overHttp2({ certificate, headers: jane })).status, 401)

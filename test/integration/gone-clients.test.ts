@@ -94,7 +94,7 @@ test('the body of a request that the client aborts is not mistaken for an empty 
   answer(end)
 })
 
-test('a watch whose client disconnects before it starts is closed', async () => {
+test('a watch is closed if its client disconnects before the watch starts', async () => {
   await using server = await start()
   using client = await RawHttp2.open(server.listener.port)
   const closed = { count: 0 }
@@ -134,7 +134,7 @@ function tunnelAnswer(): { readonly answer: ApiResponse; readonly closed: Promis
   return { answer: { status: 101, headers: {}, tunnel }, closed }
 }
 
-test('a tunnel whose client disconnects before it starts is closed', {
+test('a tunnel is closed if its client disconnects before the tunnel starts', {
   timeout: 120_000,
 }, async () => {
   await using server = await start()
@@ -148,7 +148,9 @@ test('a tunnel whose client disconnects before it starts is closed', {
   await tunnel.closed
 })
 
-test('a tunnel that starts during the shutdown is closed', { timeout: 120_000 }, async () => {
+test('a tunnel that starts during the shutdown of the server is closed', {
+  timeout: 120_000,
+}, async () => {
   await using server = await start()
   const socket = await upgrade(server.listener.port)
   const { answer } = await server.next()

@@ -43,7 +43,7 @@ async function heldBy(ask: (at: string) => Parameters<Cluster['request']>[0]): P
 const longText = (): string => Buffer.alloc(1 << 20, 'a').toString('latin1')
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-test('the decoded object of a write does not keep the rest of the request body in memory', async () => {
+test('the decoded object of a write does not keep unused parts of the request body in memory', async () => {
   await heldBy((at) => {
     const metadata = { name: `created-with-a-long-body-${at}` }
     return { method: 'POST', path: configMaps, body: { metadata, unknown: longText() } }

@@ -67,7 +67,7 @@ async function writeChart(dir: string): Promise<string> {
   return chart
 }
 
-test('a chart with definitions can be installed, upgraded, rolled back and uninstalled', async () => {
+test('a chart with CustomResourceDefinitions can be installed, upgraded, rolled back and uninstalled', async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
   await using kubectl = await kubectlFor(server, { namespace: 'port' })

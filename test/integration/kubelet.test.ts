@@ -161,7 +161,7 @@ test("a node cannot make a proxy connect to the server's own machine", async () 
  * Tests the fix of CVE-2020-8562. Real DNS does not know the name of this node. The request would
  * therefore fail if the server resolved the name again after the verification.
  */
-test('a node with a host name is reached at the address that was verified', async () => {
+test('if a node has a host name, the kubelet is contacted at the verified address of this name', async () => {
   const status = { addresses: [{ type: 'Hostname', address: 'node.example.com' }] }
   await client.call({
     method: 'POST',
@@ -174,7 +174,7 @@ test('a node with a host name is reached at the address that was verified', asyn
   assert.deepEqual([code, text], [418, 'GET /x nobody'])
 })
 
-test('exec without an upgrade is rejected', async () => {
+test('an exec request that does not upgrade its connection is rejected', async () => {
   const { status, text } = await client.call({
     method: 'POST',
     path: `${pod}/exec?command=ls&stdout=true`,
@@ -372,7 +372,7 @@ for (const protocol of ['websocket', 'SPDY/3.1']) {
   })
 }
 
-test('an upgrade request that the backend does not upgrade gets an ordinary response', async () => {
+test('if the kubelet does not upgrade a connection, the client gets the ordinary response of the kubelet', async () => {
   assert.equal((await open(`${pod}x/exec?command=ls`, 'websocket')).status, 404)
   assert.equal((await open('/api/v1/namespaces/k/configmaps', 'websocket')).status, 200)
 })

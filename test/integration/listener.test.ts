@@ -477,7 +477,7 @@ describe('the listener enforces limits', () => {
     await Promise.all([once(slow, 'close'), once(silent, 'close')])
   })
 
-  test('a connection is closed if the client sends more than a ClientHello before the first response', async () => {
+  test('a connection is closed if the client sends more than a ClientHello before the first TLS response of the server', async () => {
     await using server = await start(bodyLength)
     const client = connectPlain(server.listener.port, '127.0.0.1')
     client.on('error', () => undefined).resume()

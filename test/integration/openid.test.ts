@@ -133,7 +133,7 @@ test('an issuer can be configured with flags', async () => {
   assert.equal(await whoAmI(client, (await provider.login('joe')).idToken), 401)
 })
 
-test('tokens stay valid during a key rotation, until their key is withdrawn', async () => {
+test('the tokens of an issuer stay valid during a key rotation, until their key is withdrawn', async () => {
   const provider = await startProvider()
   const { client } = await serve(fileOf(authenticator(asIssuing(provider), '')))
   const logins = [await provider.login('jane'), await provider.login('joe')]

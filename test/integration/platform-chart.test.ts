@@ -103,7 +103,7 @@ test('helm lint accepts the chart', () => {
     )
 })
 
-test('the chart and its application have the version of the package', () => {
+test('the Helm chart has the version of the npm package as its own version and as its application version', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   assert.match(read('Chart.yaml'), new RegExp(`^version: ${version}\nappVersion: ${version}$`, 'm'))
 })

@@ -95,7 +95,7 @@ test('a new or deleted binding applies to the next request, in 200 repetitions',
   }
 })
 
-test('a role that is patched, updated, applied or deleted with its collection applies to the next request', async () => {
+test('a change of a role by a patch, update, apply or deletecollection affects the next request', async () => {
   const path = await namespace('changes')
   const target = '/api/v1/namespaces/changes/secrets/none'
   await post(`${path}/roles`, role('r'))

@@ -109,7 +109,7 @@ test('a new validation rule can use only the CEL libraries that the previous rel
   }
 })
 
-test('since 1.35, the error of a rule that is false contains the value', async () => {
+test('since 1.35, the error of a violated validation rule contains the value', async () => {
   const rule = 'self.size() > 3'
   const definition = definitionWith('true')
   const [version] = definition.spec.versions
@@ -157,7 +157,7 @@ test('each server creates the roles and flow schemas of its release', async () =
   )
 })
 
-test('without the environment variable, a release that is not finished is refused', async () => {
+test('an unfinished release is refused unless an environment variable is set', async () => {
   delete process.env[UNFINISHED]
   await assert.rejects(
     startCluster({ kubernetes: '1.34' }),

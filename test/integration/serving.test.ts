@@ -132,7 +132,7 @@ test('a client receives the certificate for its host name, and a renewed one whe
   assert.equal(await shownTo(url, 'alt.example.org'), 'own.example.org')
 })
 
-test('only browsers on allowed sites get CORS headers, and other requests are served as before', async () => {
+test('only browsers on allowed sites get CORS headers, and all other requests are served without these headers', async () => {
   await using started = await start(() => [
     '--cors-allowed-origins=//ok\\.example\\.org(:|$),^https://(a|b)\\.test$',
   ])
@@ -268,7 +268,7 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
   })
 }
 
-test('several workers delete a collection, and if the garbage collector is disabled, a foreground deletion does not wait for it', async () => {
+test('several workers delete a collection; without the garbage collector, a foreground deletion does not wait for it', async () => {
   await using started = await start(() => [
     '--delete-collection-workers=7',
     '--enable-garbage-collector=false',

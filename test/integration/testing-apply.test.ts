@@ -255,7 +255,7 @@ test('an immutable field and invalid YAML are reported with the file and the lin
   await assert.rejects(fork.apply(path), { message: /^\S+\/immutable\/b\.yaml:\d: did not find/ })
 })
 
-test('a conflict names the other manager and the field', async () => {
+test('the error for an apply conflict names the other manager and the field', async () => {
   await using fork = await cluster.fork()
   const path = '/api/v1/namespaces/default/configmaps/a?fieldManager=other'
   const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }

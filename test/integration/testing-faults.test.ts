@@ -114,14 +114,14 @@ suite('an injected fault reveals a bug in an operator', () => {
     await operator.settled()
   }
 
-  test('status: a failed request must be retried', async () => {
+  test('the injected fault `status` reveals that an operator does not retry failed requests', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { status: 500 }] as const
     const { unseen, found, right } = await compare({ retries: false }, fault, makeSite)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: false, children: 0 })
   })
 
-  test('conflict: an object that another client has changed must be read again', async () => {
+  test('the injected fault `conflict` reveals that an operator does not read changed objects again', async () => {
     const fault = [
       { verb: 'update', resource, name: 'home', times: 1 },
       { conflict: true },
@@ -153,7 +153,7 @@ suite('an injected fault reveals a bug in an operator', () => {
     if (!hasEnded) await cluster.waitFor(async () => (await outcome('home')).isReady)
   }
 
-  test('dropConnection: a write whose response is lost might have succeeded', async () => {
+  test('the injected fault `dropConnection` reveals that an operator creates an object twice if the first response is lost', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: 'after' }] as const
     const { unseen, found, right } = await compare(
       { looksAgain: false, namesChildren: false },
@@ -164,14 +164,14 @@ suite('an injected fault reveals a bug in an operator', () => {
     assert.deepEqual(found, { isReady: true, children: 2 })
   })
 
-  test('dropConnection: a request that was not received must be sent again', async () => {
+  test('the injected fault `dropConnection` reveals that an operator does not repeat a request that was not received', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: true }] as const
     const { unseen, found, right } = await compare({ retries: false }, fault, makeSite)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: false, children: 0 })
   })
 
-  test('delayMs: a write in progress is not visible to the next run of the operator', async () => {
+  test('the injected fault `delayMs` reveals that an operator creates an object twice if the first create is still in progress', async () => {
     const fault = [{ verb: 'create', resource }, { delayMs: 60_000 }] as const
     const { unseen, found, right } = await compare(
       { namesChildren: false },
@@ -182,14 +182,14 @@ suite('an injected fault reveals a bug in an operator', () => {
     assert.deepEqual(found, { isReady: true, children: 2 })
   })
 
-  test('closeWatch: a watch that has ended must be reopened', async () => {
+  test('the injected fault `closeWatch` reveals that an operator does not reopen a watch that has ended', async () => {
     const fault = [{ verb: 'watch', resource, times: 1 }, { closeWatch: true }] as const
     const { unseen, found, right } = await compare({ rewatches: false }, fault, createAfterWatch)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: false, children: 0 })
   })
 
-  test('staleRead: an object that is missing in a list might exist', async () => {
+  test('the injected fault `staleRead` reveals that an operator creates an object again that is missing in an old list', async () => {
     const fault = [{ verb: 'list', resource }, { staleRead: true }] as const
     const act: Act = async (operator) => {
       await create('home')
@@ -210,7 +210,7 @@ suite('an injected fault reveals a bug in an operator', () => {
   })
 })
 
-test('closeWatch: a watch ends after complete events, even if the last one is sent in parts', async () => {
+test('the injected fault `closeWatch` ends a watch after a complete event, even if the event is sent in parts', async () => {
   await using cluster = await startCluster()
   const path = '/api/v1/namespaces/default/configmaps'
   for (const [name, length] of [
@@ -244,7 +244,7 @@ type ObjectList = {
   readonly items: readonly unknown[]
 }
 
-test('staleRead: a list has the resourceVersion of its state, so that a watch reports later changes', async () => {
+test('with the injected fault `staleRead`, a list has the resourceVersion of its state, so that a watch reports later changes', async () => {
   await using cluster = await startCluster()
   const event = {
     apiVersion: 'v1',
@@ -273,7 +273,7 @@ test('staleRead: a list has the resourceVersion of its state, so that a watch re
   assert.equal(now.items.length, 0)
 })
 
-test('conflict applies only to requests that change an object', async () => {
+test('the injected fault `conflict` applies only to requests that change an object', async () => {
   await using cluster = await startCluster()
   const core = await cluster.client(CoreV1Api)
   const fault = cluster.faults.on({ resource }, { conflict: true })

@@ -378,7 +378,7 @@ function shownOf({ status, headers, text }: Answer): string {
   return `${status} ${JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => a.localeCompare(b)))} ${text}`
 }
 
-test('the response to an unknown token reveals nothing', async () => {
+test('the response to an unknown token does not reveal why the token is rejected', async () => {
   const answer = await use('nobody')
   assert.equal(answer.status, 401)
   assert.deepEqual(JSON.parse(answer.text), { ...refusal, reason: 'Unauthorized', code: 401 })
@@ -386,7 +386,7 @@ test('the response to an unknown token reveals nothing', async () => {
 })
 
 for (const [name, tokens] of Object.entries(attacks)) {
-  test(`a token is rejected without a reason: ${name}`, async () => {
+  test(`a token is rejected with the same response as an unknown token: ${name}`, async () => {
     const unknown = shownOf(await use('nobody'))
     for (const token of tokens()) assert.equal(shownOf(await use(token)), unknown, token)
   })

@@ -112,7 +112,7 @@ test('many requests with one token cause one webhook call', async () => {
   assert.equal(asked[0]?.authorization, 'Bearer of-the-server')
 })
 
-test('tokens of other authenticators are not sent to the webhook', async () => {
+test('tokens that another authenticator accepts are not sent to the webhook', async () => {
   assert.equal(await statusOf('bob-token'), 201)
   assert.deepEqual(
     reviews.filter(({ token }) => token === 'bob-token'),

@@ -10,7 +10,7 @@ const judged = (over: Partial<JudgedPackage>): JudgedPackage => ({
   ...over,
 })
 
-test('a test that passes only on kube-apiserver counts as failed, unless waits.txt lists it under a missing feature', () => {
+test('an upstream test that passes only on kube-apiserver counts as failed, unless waits.txt lists it under a missing feature', () => {
   const tally = new Tally()
   assert.equal(tally.add(judged({ result: 'pass' })), '')
   assert.equal(tally.add(judged({})), '')
@@ -25,13 +25,13 @@ test('a test that passes only on kube-apiserver counts as failed, unless waits.t
   ])
 })
 
-test('a test that has never run on kube-apiserver counts as failed, even if it passes', () => {
+test('an upstream test that has never run on kube-apiserver counts as failed, even if it passes', () => {
   const tally = new Tally()
   assert.match(tally.add(judged({ result: 'pass', wanted: undefined })), /--reference/)
   assert.equal(tally.failed, 1)
 })
 
-test('a test in waits.txt does not count as failed, even if it has never run on kube-apiserver', () => {
+test('an upstream test in waits.txt does not count as failed, even if it has never run on kube-apiserver', () => {
   const tally = new Tally()
   assert.match(
     tally.add(judged({ wanted: undefined, waitsFor: 'audit' })),
@@ -45,7 +45,7 @@ test('a test in waits.txt does not count as failed, even if it has never run on 
   ])
 })
 
-test('a test in waits.txt that passes counts as passed and is reported', () => {
+test('an upstream test in waits.txt that passes counts as passed and is reported', () => {
   const tally = new Tally()
   assert.match(
     tally.add(judged({ result: 'pass', waitsFor: 'access' })),

@@ -16,7 +16,7 @@ const types = [
   'quantity',
 ]
 
-test('every template expands to CEL that contains no template notation', () => {
+test('every template of a random CEL expression is expanded completely', () => {
   const grammar = new Grammar()
   for (let number = 0; number < 2000; number++) {
     const choices = choicesOf(1, 'expressions', number)

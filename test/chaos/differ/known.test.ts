@@ -36,7 +36,7 @@ test('values and diffs in Go syntax are removed from error messages, but not fro
   })
 })
 
-test('the descriptions of table columns are not compared', () => {
+test('the comparison of responses ignores the descriptions of table columns', () => {
   const table = { columnDefinitions: [{ name: 'Name', description: 'words' }], description: 'kept' }
   assert.deepEqual(withoutKnown(table), {
     columnDefinitions: [{ name: 'Name' }],

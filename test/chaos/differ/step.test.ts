@@ -12,7 +12,7 @@ const variables: Variables = {
   ]),
 }
 
-test('the strings of a step can refer to the namespace and to earlier responses', () => {
+test('the strings of a request step can refer to the namespace and to earlier responses', () => {
   const body = {
     $ns: '$ns-x',
     uid: '${s0.metadata.uid}',

@@ -43,7 +43,7 @@ const acknowledged = (revision: number, previousRevision?: number): WriteOutcome
 const ambiguous: WriteOutcome = { outcome: 'ambiguous' }
 const refused: WriteOutcome = { outcome: 'refused', reason: 'unavailable' }
 
-describe('judge checks the results of writes', () => {
+describe('the judge of a simulation checks the results of writes', () => {
   const cases: readonly {
     name: string
     model: Model
@@ -158,7 +158,7 @@ describe('judge checks the results of writes', () => {
   }
 })
 
-describe('judge checks the results of reads', () => {
+describe('the judge of a simulation checks the results of reads', () => {
   const first = { key: 'a', tag: 'w.0', revision: 2 }
   const second = { key: 'a', tag: 'w.1', revision: 4 }
   const cases: readonly { name: string; reading: ReadResult; fault: RegExp | undefined }[] = [

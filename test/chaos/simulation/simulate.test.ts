@@ -29,7 +29,7 @@ describe('a simulation is deterministic', () => {
   })
 })
 
-test('the guard blocks real time and randomness until it is disposed of', async () => {
+test('the guard of a simulation blocks access to real time and randomness until it is disposed of', async () => {
   const touched: string[] = []
   {
     using guard = guardRealTime((what) => touched.push(what))

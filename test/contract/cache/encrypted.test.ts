@@ -242,7 +242,7 @@ test('if a check for undecryptable objects fails, the check is repeated', async 
   )
 })
 
-test('a check for undecryptable objects leaves capacity of the plugin for other callers', async () => {
+test('a check for undecryptable objects leaves capacity of the KMS plugin for other callers', async () => {
   const transformer = new AskingTransformer(() => true)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, reader, range } = scripted
@@ -321,7 +321,7 @@ test('an object that was undecryptable from the start does not prevent gets of o
   })
 })
 
-test('while the plugin is unavailable, events of other objects do not delay the error response', async () => {
+test('while the KMS plugin is unavailable, events of other objects do not delay the error response to a read', async () => {
   const transformer = new AskingTransformer(() => false)
   transformer.fromStorage = (): never => {
     throw new StorageError('sealed', 'the plugin is away')

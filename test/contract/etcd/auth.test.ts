@@ -6,7 +6,7 @@ import { failure, until } from './wait.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 
-test('the client supports users, passwords and roles, and replaces tokens that etcd no longer accepts', async () => {
+test('the etcd client supports users, passwords and roles, and replaces tokens that etcd no longer accepts', async () => {
   // A token expires 2 s after its last use, so that this happens during the test.
   await using etcd = await startEtcd({ args: ['--auth-token-ttl', '2', '--bcrypt-cost', '4'] })
   const endpoints = [etcd.clientUrl]

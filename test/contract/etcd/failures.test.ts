@@ -182,7 +182,7 @@ test('a canceled call ends immediately', async () => {
   deepEqual([early.code, early.ambiguous], ['Cancelled', false])
 })
 
-test('a stream that is opened with the `away` option uses another endpoint', async () => {
+test('a stream that is opened with the option `away` uses another endpoint than earlier streams', async () => {
   await using etcd = await startEtcd()
   await using one = await startProxy(etcd.clientUrl)
   await using two = await startProxy(etcd.clientUrl)

@@ -49,7 +49,7 @@ test('two replicas together compact once per interval, so that the history of th
   assert.equal((await store.get('/x/old', { revision: recent })).found?.revision, old)
 })
 
-test('nothing is compacted before the first interval ends, or without an interval', async () => {
+test('nothing is compacted before the first interval ends, or if no interval is configured', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using running = new AsyncDisposableStack()

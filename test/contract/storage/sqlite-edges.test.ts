@@ -142,7 +142,7 @@ test('a server continues to read and write its data folder after the folder was 
   assert.deepEqual(lines, [])
 })
 
-test('writes that exceed the size of one commit are all written in their order', async () => {
+test('writes that together exceed the size of one commit are all written, in their order', async () => {
   const put = Buffer.alloc(1_000_000, 'x')
   await using engine = await SqliteEngine.open({ folder: newPath(), isDurable: false })
   const first = await engine.latest()

@@ -138,7 +138,7 @@ test('a watch cannot continue after its history was replaced by an import, even 
   assert.equal(await firstOf(opened, seenInEtcd), 'compacted')
 })
 
-test('a folder that another program reads is not replaced', async () => {
+test('an import does not replace a data folder that another program reads', async () => {
   await fill(at('read'), 3)
   using other = new DatabaseSync(join(at('read'), 'keelson.sqlite'))
   other.exec('BEGIN')
@@ -154,7 +154,7 @@ test('a folder that another program reads is not replaced', async () => {
   await assert.rejects(importing, /is being read by another program|locked/)
 })
 
-test('a dump with lines, revisions or hashes that an export never writes is rejected', async () => {
+test('an import rejects a dump with lines, revisions or hashes that an export never writes', async () => {
   const text = readFileSync(at('small.dump'), 'utf8')
   const [head = '', ...rest] = text.split('\n')
   const cases: [string, RegExp][] = [

@@ -207,7 +207,7 @@ test('instead of an old Node, the Node in node_modules is used if other users ca
   assert.ok(existsSync(ran))
 })
 
-test('a program next to the package is not run if other users can write to it', () => {
+test('a Node program next to the package is not run if other users can write to it', () => {
   const modules = join(folder, 'shared', 'node_modules')
   const program = packageIn(join(modules, 'keelson'))
   const ran = otherNode(modules)
@@ -226,7 +226,7 @@ test('a program next to the package is not run if other users can write to it', 
   assert.ok(!existsSync(ran))
 })
 
-test('a program next to a checkout is not run', () => {
+test('a Node program next to a checkout of the repository is not run', () => {
   const program = packageIn(join(folder, 'checkouts', 'keelson'))
   const ran = otherNode(join(folder, 'checkouts'))
   assert.equal(run('20.0.0', [program, 'status']).status, 1)

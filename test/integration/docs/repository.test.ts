@@ -51,7 +51,7 @@ test('no file contains another address of the repository, its images or its owne
   assert.deepEqual(others, [])
 })
 
-test('the pages that explain how to report a vulnerability link to the private form of the repository', () => {
+test('the pages that explain how to report a vulnerability link to the private report form of the repository', () => {
   const form = `${address}/security/advisories/new`
   for (const file of ['SECURITY.md', '.github/ISSUE_TEMPLATE/config.yml'])
     assert.ok(read(file).includes(form), file)

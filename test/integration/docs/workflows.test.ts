@@ -28,7 +28,7 @@ const parseYaml = (path: string) => JSON.parse(JSON.stringify(load(read(path))))
 const parse = (path: string): Workflow => parseYaml(path)
 const jobsOf = (path: string): [string, Job][] => Object.entries(parse(path).jobs)
 
-test('an action is pinned by the SHA of its commit, with its version next to it', () => {
+test('workflows pin each action by the SHA of a commit, with the version of the action next to it', () => {
   for (const path of users) {
     const uses = read(path).match(/uses: .*/g) ?? []
     assert.ok(uses.length > 0)
