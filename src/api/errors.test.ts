@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { invalid, passedOn } from './errors.ts'
 import { invalidShown, invalidValue } from './field-fault.ts'
 
-test('the status code of a webhook response is forwarded only if it is an error code', () => {
+test('the status code of a webhook response is forwarded to the client only if it is an error code', () => {
   const sent = [403, 400, 599, 0, 200, 399, 600, 99_999, -1]
   assert.deepEqual(
     sent.map((code) => passedOn({ code }, 'no').code),

@@ -130,7 +130,7 @@ test('the --oidc-* flags configure an issuer, like an issuer in a file', () => {
   ])
 })
 
-test('--oidc-username-prefix sets the prefix of user names, and the value - disables it; by default, email addresses have none', () => {
+test('--oidc-username-prefix sets the prefix of user names, and the value - disables it; email addresses have no prefix by default', () => {
   const oidc = { 'oidc-issuer-url': 'https://a.example.org', 'oidc-client-id': 'cluster' }
   const prefixOf = (given: RawFlags): string | undefined => {
     const [one] = readAccess({ ...oidc, ...given }).authentication.jwt

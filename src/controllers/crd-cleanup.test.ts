@@ -69,7 +69,7 @@ const reported = ({ metadata, ...object }: KubeObject): unknown => {
   return [metadata.finalizers, status, reason]
 }
 
-test('the custom resources of a deleted definition are deleted in the storage version, even if it is not served', async () => {
+test('the custom resources of a deleted definition are deleted in the storage version, even if this version is not served', async () => {
   const deleted: string[] = []
   const { result, written } = await run({
     deleteObjects: async ({ version }) => (deleted.push(version), 0),
@@ -121,7 +121,7 @@ test('custom resources cannot be created while the last ones of a deleted defini
   assert.equal(isClosedCrd(again.written), true)
 })
 
-test('if the deletion of objects fails, the status reports it, and the definition is kept', async () => {
+test('if the deletion of objects fails, the status of their definition reports the failure, and the definition is kept', async () => {
   const { result, written } = await run({
     deleteObjects: () => Promise.reject(new Error('no answer')),
   })

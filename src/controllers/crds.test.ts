@@ -255,7 +255,7 @@ test('a definition that still exists after its cleanup is cleaned up again', {
   await again.promise
 })
 
-test('if the creation of an APIService fails, it is retried', { timeout: 120_000 }, async () => {
+test('a failed creation of an APIService is retried', { timeout: 120_000 }, async () => {
   const tries: unknown[] = []
   const done = Promise.withResolvers<void>()
   const announce: CrdControllerOptions['announce'] = async (place, isServed) => {

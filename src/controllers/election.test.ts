@@ -320,7 +320,7 @@ for (const when of ['at once', 'later'] as const)
     assert.ok(only.isLeading)
   })
 
-test('servers that lost their database do not all reconnect to it at the same time', async () => {
+test('servers that lost the connection to their database do not all reconnect at the same time', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   const randoms = [0, 0.5, 1]

@@ -44,7 +44,7 @@ test('if priority levels cannot be listed, they are not treated as missing', {
   assert.deepEqual(logged, ['warn the check for dangling FlowSchemas failed; retrying'])
 })
 
-test('if writing a condition fails, it is retried', { timeout: 120_000 }, async () => {
+test('a failed write of a condition is retried', { timeout: 120_000 }, async () => {
   let reported = 0
   const again = Promise.withResolvers<void>()
   const handle: Handler = async ({ method, path, query, signal }) => {

@@ -25,7 +25,7 @@ test('each etcd error is mapped to a storage error code and keeps its message', 
   }
 })
 
-test('the error for a message above the size limit of this client is mapped to too-large', () => {
+test('the error for a message above the size limit of this etcd client is mapped to the code `too-large`', () => {
   const error = new GrpcError('ResourceExhausted', 'any text', { isTooLarge: true })
   const mapped = toStorageError(error, { isWrite: false })
   assert.ok(mapped instanceof StorageError)

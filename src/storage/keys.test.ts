@@ -15,7 +15,7 @@ import {
 
 const root = rootOf('/registry')
 
-test('the prefix of each resource is the same as in kube-apiserver', () => {
+test('the key prefix of each resource is the same as in kube-apiserver', () => {
   const cases: [group: string, plural: string, isCustom: boolean, prefix: string][] = [
     ['', 'pods', false, 'pods'],
     ['', 'nodes', false, 'minions'],

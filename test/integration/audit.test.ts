@@ -106,7 +106,7 @@ test('a read is recorded when it is received and when its response is complete',
   })
 })
 
-test('the audit level determines which objects are recorded; they are always recorded as JSON without managed fields', async () => {
+test('the audit level determines which objects are recorded, always as JSON without managed fields', async () => {
   const body = { metadata: { name: 'a', uid: 'mine' }, data: { k: 'v' } }
   const accept = 'application/vnd.kubernetes.protobuf'
   const { status, events } = await audited({

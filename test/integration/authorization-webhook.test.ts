@@ -177,7 +177,7 @@ test('an access review returns the decision of the webhook, or its failure', asy
   assert.deepEqual(await ask(), { allowed: false, evaluationError })
 })
 
-test('a request that times out before the webhook denies it is not passed to the next authorizer', async () => {
+test('if a request times out before the webhook denies it, the next authorizer is not called', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const body = {
     metadata: { name: 'carol' },

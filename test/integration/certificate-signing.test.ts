@@ -209,5 +209,5 @@ test('cluster-info is signed with each token that permits signing, until the tok
   )
 })
 
-test('the server logs no warnings or errors during these tests', () =>
+test('the server logs no warnings or errors while the tests of this file run', () =>
   assert.deepEqual(server.complaints, []))

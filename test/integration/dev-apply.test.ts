@@ -175,7 +175,7 @@ test('the manifests in a new subfolder are applied', async () => {
   assert.equal((await dev.next())[0], 'configmap/a configured')
 })
 
-test('errors name the file and the line, and nothing is deleted until they are corrected', async () => {
+test('errors in manifests name the file and the line, and nothing is deleted until the errors are corrected', async () => {
   write('1-widget.yaml', widget(10))
   assert.match((await dev.next())[0] ?? '', /^error: manifests\/1-widget\.yaml:2: .*size.* 9/)
   write('2-settings.yaml', 'a: [\n')

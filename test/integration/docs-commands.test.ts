@@ -57,7 +57,7 @@ for (const page of pages) {
   })
 }
 
-test('README.md has no indented commands, because this test would not run them', () => {
+test('README.md has no indented code blocks, because only the commands in fenced code blocks are tested', () => {
   assert.doesNotMatch(readFileSync(join(root, 'README.md'), 'utf8'), /^ {4}\S/m)
 })
 

@@ -173,6 +173,6 @@ test('a server does not start with an unsuitable signer or with conflicting flag
   assert.ok(verifying.some((fault) => fault.endsWith('(They are mutually exclusive)')))
 })
 
-test('the server logs no warnings or errors during these tests', () => {
+test('the server logs no warnings or errors while the tests of this file run', () => {
   assert.deepEqual(server.complaints, [])
 })

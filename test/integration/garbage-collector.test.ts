@@ -206,5 +206,5 @@ test('custom objects can be owners and dependents, and are deleted with their de
   await until(isGone('of-other'), 'the object goes with the definition')
 })
 
-test('the server logs no warnings or errors during these tests', () =>
+test('the server logs no warnings or errors while the tests of this file run', () =>
   assert.deepEqual(server.complaints, []))

@@ -183,5 +183,5 @@ test('a new definition triggers a count of only those quotas that limit its obje
   )
 })
 
-test('the server logs no warnings or errors during these tests', () =>
+test('the server logs no warnings or errors while the tests of this file run', () =>
   assert.deepEqual(server.complaints, []))

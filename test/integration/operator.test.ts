@@ -13,7 +13,7 @@ import { kubectlFor } from '../support/harness/kubectl.ts'
 
 const OBJECTS = 20
 
-test('an operator reconciles each object of its kind after its creation and finalizes it before its deletion', async () => {
+test('an operator reconciles each object after its creation, and finalizes the object before its deletion', async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
   await using kubectl = await kubectlFor(server)

@@ -268,7 +268,7 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
   })
 }
 
-test('several workers delete a collection; without the garbage collector, a foreground deletion does not wait for it', async () => {
+test('several workers delete a collection; without the garbage collector, a foreground deletion takes effect immediately', async () => {
   await using started = await start(() => [
     '--delete-collection-workers=7',
     '--enable-garbage-collector=false',

@@ -180,7 +180,7 @@ test('a certificate request of a kubelet is approved as soon as the kubelet gets
   assert.equal((await conditions())[0].type, 'Approved')
 })
 
-test('the server logs no warnings or errors during these tests', () =>
+test('the server logs no warnings or errors while the tests of this file run', () =>
   assert.deepEqual(server.complaints, []))
 
 test('the status of a policy contains the type errors of its expressions, and is updated when the expressions change', async () => {

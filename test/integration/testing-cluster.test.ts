@@ -40,7 +40,7 @@ function getWithToken(cluster: Cluster, path: string, token: string): Promise<nu
   return promise
 }
 
-suite('clusters of keelson/testing work in this process', () => {
+suite('clusters of keelson/testing work in the process that starts them', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()

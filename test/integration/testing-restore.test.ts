@@ -218,7 +218,7 @@ const heldWrites: Readonly<Record<string, HeldWrite>> = {
   },
 }
 
-suite('a write that a controller sent before a restore is not executed after it', () => {
+suite('a write that a controller sent before a restore is not executed after the restore', () => {
   for (const [what, { held, prepare, act, path }] of Object.entries(heldWrites)) {
     test(what, async () => {
       await using hook = await HoldingWebhook.start()
@@ -244,7 +244,7 @@ suite('a write that a controller sent before a restore is not executed after it'
   }
 })
 
-test('a request that was sent before a restore stores nothing after it', async () => {
+test('a request that was sent before a restore stores nothing after the restore', async () => {
   await using hook = await HoldingWebhook.start()
   await using cluster = await startCluster()
   await post(
@@ -282,14 +282,14 @@ test('an object that was recreated is first deleted, so that no watch event chan
   assert.notEqual(last, second)
 })
 
-suite('after restore returns, requests are handled according to the restored state', () => {
+suite('after a restore has returned, requests are handled according to the restored state', () => {
   /**
    * Number of repetitions. An error is most likely in the second of two restores: watches that
    * recently had events are then notified later than others.
    */
   const ROUNDS = 5
 
-  test('after restore, authorization uses the restored roles and bindings', async () => {
+  test('after a restore, authorization uses the restored roles and bindings', async () => {
     await using cluster = await startCluster()
     const user = { name: 'bob' }
     const empty = cluster.snapshot()
@@ -323,7 +323,7 @@ suite('after restore returns, requests are handled according to the restored sta
     }
   })
 
-  test('after restore, admission uses the restored policies and webhooks', async () => {
+  test('after a restore, admission uses the restored policies and webhooks', async () => {
     await using hook = await HoldingWebhook.start()
     await using cluster = await startCluster()
     const apiVersion = 'admissionregistration.k8s.io/v1'
@@ -373,7 +373,7 @@ suite('after restore returns, requests are handled according to the restored sta
     assert.deepEqual(await create(), [201, 1])
   })
 
-  test('after restore, custom resources are served according to the restored definitions', async () => {
+  test('after a restore, custom resources are served according to the restored definitions', async () => {
     await using cluster = await startCluster()
     const empty = cluster.snapshot()
     await post(cluster, definitions, widgetDefinition)
@@ -389,7 +389,7 @@ suite('after restore returns, requests are handled according to the restored sta
     }
   })
 
-  test('after restore, namespaces and their objects are up to date, even if no controller watches them', async () => {
+  test('after a restore, namespaces and their objects are up to date, even if no controller watches them', async () => {
     await using cluster = await startCluster({ controllers: false })
     const empty = cluster.snapshot()
     await post(cluster, namespaces, named('Namespace', 'n'))

@@ -401,7 +401,7 @@ for (const [now, year] of [
   })
 }
 
-test('invalid times are rejected with an error that names them', async () => {
+test('an invalid time is rejected with an error that states the reason', async () => {
   await assert.rejects(startCluster({ now: 'tomorrow' }), /now: tomorrow is not a time/)
   await assert.rejects(startCluster({ now: '1969-12-31T23:59:59Z' }), /is before 1970/)
   await assert.rejects(startCluster({ now: new Date(8.64e15) }), /is too late/)

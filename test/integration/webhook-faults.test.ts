@@ -281,6 +281,6 @@ for (const { keys, count, message } of budgets) {
   })
 }
 
-test('the server logs no unexpected errors during these tests', () => {
+test('the server logs no unexpected errors while the tests of this file run', () => {
   assert.doesNotMatch(server.log, /"level":(?:50|60)|unhandled/i)
 })

@@ -202,7 +202,7 @@ test('a role labeled for aggregation cannot grant permissions that its author la
   )
 })
 
-test('the escalation check covers every update, except changes of only owner references or finalizers', async () => {
+test('the escalation check covers every update, except updates that change only owner references or finalizers', async () => {
   const index = world([writes])
   const current = roleOf([may('get', 'pods')])
   const resource = 'roles'

@@ -46,7 +46,7 @@ test('failurePolicy applies if the conversion of an object fails', async () => {
   assert.ok((await failureAfter(new Error('connection refused'))) instanceof ConfigurationFault)
 })
 
-test('failurePolicy does not apply if a limit of this server ended the conversion of an object', async () => {
+test('failurePolicy does not apply if the conversion of an object ended because of a limit of this server', async () => {
   const codes = []
   for (const limit of [new BusyError(), new TooLargeError('all'), new TooLargeError('answer')]) {
     const error = await failureAfter(limit)

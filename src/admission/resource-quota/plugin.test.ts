@@ -459,7 +459,7 @@ const toldBy = async (plugin: Plugin): Promise<string> => {
 
 const anything = { group: '', plural: '', matchContains: [], matchScopes: [] }
 
-test('writes to limited resources require a quota that covers them', async () => {
+test('a write to a resource that the configuration limits requires a quota for this resource', async () => {
   const limitedResources = [{ ...anything, plural: 'configmaps', matchContains: ['configmaps'] }]
   const world = new ResourceQuotaFixture()
   const limited = createResourceQuota(world.objects, world.quotas, {
@@ -480,7 +480,7 @@ test('writes to limited resources require a quota that covers them', async () =>
 const ofClass = (priorityClassName: string) =>
   attributes({ plural: 'pods', object: pod({ priorityClassName }) })
 
-test('writes in a limited scope require a quota with this scope', async () => {
+test('a write in a scope that the configuration limits requires a quota with this scope', async () => {
   const matchScopes = [
     { name: 'PriorityClass', operator: 'In', values: ['a', 'b'] },
     { name: 'PriorityClass', operator: 'Unknown', values: [] },

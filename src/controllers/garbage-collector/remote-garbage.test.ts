@@ -125,7 +125,7 @@ class RemoteGarbageFixture implements AsyncDisposable {
   }
 }
 
-test('dependents of a remote owner are kept while the owner exists, and are deleted after it', async () => {
+test('dependents of a remote owner are kept while the owner exists, and are deleted after the owner is deleted', async () => {
   await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))

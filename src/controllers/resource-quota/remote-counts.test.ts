@@ -102,7 +102,7 @@ test('a resource of a remote server that no quota limits is not requested', asyn
   assert.deepEqual(remote.asked, [])
 })
 
-test('if a status write fails with a conflict although the quota is unchanged, it is not retried immediately', async () => {
+test('a status write that fails with a conflict although the quota is unchanged is not retried immediately', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   let writes = 0
   const refusing: Handler = async (request, user) => {

@@ -125,7 +125,7 @@ for (const [what, taken] of Object.entries({
   'user of another authority': { users: [{ ...theirs.users[0], name: 'keelson-admin' }] },
   context: { contexts: [{ name: 'keelson', context: { cluster: 'prod', user: 'prod' } }] },
 })) {
-  test(`keelson dev does not start if the kubeconfig has a ${what} of another server with the same name, and never removes it`, async () => {
+  test(`keelson dev does not start if the kubeconfig has a ${what} of another server with the same name, and never removes this entry`, async () => {
     const path = join(dir, 'config')
     const text = JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...taken })
     writeFileSync(path, text)
@@ -282,7 +282,7 @@ test('a kubeconfig that belongs to another user keeps its owner', {
   assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
 })
 
-test('a kubeconfig file keeps its group; if the group cannot be kept, its permissions are removed', {
+test('a kubeconfig file keeps its group; if the group cannot be kept, the file permissions of the group are removed', {
   skip: process.getuid?.() !== 0,
 }, async (t) => {
   const path = join(dir, 'config')

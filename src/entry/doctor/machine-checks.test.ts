@@ -133,7 +133,7 @@ no problems, 1 warning
   )
 })
 
-test('sizes are printed in binary units', () => {
+test('sizes are printed in binary units such as MiB', () => {
   assert.deepEqual(
     [0, 512, 1536, 10 * MIB, 3 * GIB].map((bytes) => printBytes(bytes)),
     ['0 bytes', '512 bytes', '1.5 KiB', '10 MiB', '3.0 GiB'],

@@ -37,7 +37,7 @@ test('Restores.current returns the instance of the current server, and code outs
   })
 })
 
-test('a restore waits until all listeners have caught up, even those that are added during the restore, but not removed ones', async () => {
+test('a restore waits until all listeners have caught up, including listeners that are added during the restore', async () => {
   const restores = new Restores()
   const calls: string[] = []
   let tries = 0

@@ -96,7 +96,7 @@ function unsteady<T>(work: () => T): { readonly made: T; readonly reported: read
   }
 }
 
-test('work that runs different loops when it is called again runs undivided, and this is reported', () => {
+test('work that runs other loops when it is called again is run undivided, and the difference is reported', () => {
   let calls = 0
   const work = (): readonly number[] => {
     calls++

@@ -7,7 +7,7 @@ import { createAuthority, createSelfSigned, issue } from './certificates.ts'
 const now = Date.parse('2026-03-01T10:00:00Z')
 const hosts = ['localhost', 'kubernetes.default.svc', '127.0.0.1', '::1', 'fd00:0:0:1::a:b']
 
-test('OpenSSL parses and trusts a self-signed certificate, and accepts it for its hosts', () => {
+test('OpenSSL trusts a created self-signed certificate for the hosts of the certificate', () => {
   const { certificatePem, keyPem } = createSelfSigned('keelson', hosts, now)
   const certificate = new X509Certificate(certificatePem)
   assert.equal(certificate.subject, 'CN=keelson')

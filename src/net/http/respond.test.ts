@@ -140,7 +140,7 @@ test('a stream response ends when its client disconnects', async () => {
   assert.ok(isReturned)
 })
 
-test('a list that is generated while it is sent is generated only slightly ahead of the client', async () => {
+test('a list that is generated while the client reads it is generated only slightly ahead of the client', async () => {
   const client = new SlowClient()
   let asked = 0
   const chunks = (function* () {

@@ -221,7 +221,7 @@ test('a long string is printed correctly, whether or not the work is divided int
   }
 })
 
-test('any ConfigMap is unchanged after it is stored and decoded', () => {
+test('property: any ConfigMap is unchanged after it is stored and decoded', () => {
   const texts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
   fc.assert(
     fc.property(texts, texts, (data, labels) => {

@@ -23,7 +23,7 @@ const refusal = {
   message: /^Request entity too large: .* more than the 2097152 bytes that can be stored$/,
 }
 
-test('an object that would be too large to store with its defaults is rejected before they are set', () => {
+test('an object that would be too large to store with its defaults is rejected before its defaults are set', () => {
   assert.throws(() => decoded('pods', { spec: { containers: many(100_000) } }), refusal)
   assert.throws(() => decoded('services', { spec: { ports: many(500_000) } }), refusal)
   assert.throws(() => decoded('nodes', { metadata: { ownerReferences: many(300_000) } }), refusal)
@@ -33,7 +33,7 @@ test('an object that would be too large to store with its defaults is rejected b
   )
 })
 
-test('many small items are accepted if kube-apiserver can also store them', () => {
+test('an object with many small items is accepted if kube-apiserver can also store it', () => {
   assert.ok(decoded('networkpolicies', { spec: { podSelector: {}, ingress: many(700_000) } }))
   const args = Array.from({ length: 500_000 }, () => '')
   assert.ok(decoded('pods', { spec: { containers: [{ name: 'a', image: 'b', args }] } }))

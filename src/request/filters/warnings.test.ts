@@ -7,7 +7,7 @@ test('the text of a warning header is quoted, and a warning with a line break is
   assert.deepEqual(headers, ['299 - "plain"', '299 - "say \\"x\\" \\\\"', '299 - "Ã©"'])
 })
 
-test('if the warnings together are too long, each of them is truncated, and warnings beyond the limit are dropped', () => {
+test('if the warnings together are too long, each warning is truncated, and warnings beyond the limit are dropped', () => {
   const headers = warningHeaders(Array.from({ length: 20 }, (_, at) => `${at} `.padEnd(1000, 'x')))
   assert.equal(headers.length, 16)
   assert.ok(headers.every((header) => header.length === 256 + '299 - ""'.length))

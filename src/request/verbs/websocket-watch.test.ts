@@ -88,7 +88,7 @@ test('pongs do not accumulate if a WebSocket client sends pings but does not rea
   assert.ok(socket.writableLength < 64 * 1024, `${socket.writableLength} bytes wait to be sent`)
 })
 
-test('after several pings of a WebSocket client, the latest one is answered, even if it arrives in pieces', async () => {
+test('after several pings of a WebSocket client, the latest ping is answered, even if it arrives in pieces', async () => {
   const { sent, hear } = watch({ reads: true })
   const ping = said(0x89, 'second')
   await hear(Buffer.concat([said(0x89, 'first'), ping.subarray(0, 3)]))

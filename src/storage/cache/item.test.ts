@@ -51,7 +51,7 @@ test('decoding a large object in parts has the same result as decoding it in one
   assert.deepEqual(await newItem().objectInParts(), whole)
 })
 
-test('decoding in parts reads the original bytes, even if another reader replaces them with the JSON for clients', async () => {
+test('decoding in parts reads the original bytes, even if another reader replaces these bytes with the JSON for clients', async () => {
   const whole = newItem(storedAsProtobuf).object()
   for (let turns = 0; turns < 14; turns += 3) {
     const item = newItem(storedAsProtobuf)

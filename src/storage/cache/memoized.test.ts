@@ -36,7 +36,7 @@ test('a value that was used again is retained longer than one that was not', () 
   assert.equal(forms.of(one), 3, 'no longer used')
 })
 
-test('memoized bytes are stored only in slabs', () => {
+test('memoized bytes are stored only in the shared memory slabs of the cache', () => {
   let made = 0
   const slabs = new Slabs()
   const queue = new EvictionQueue(2_000)

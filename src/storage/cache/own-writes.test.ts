@@ -21,7 +21,7 @@ test('`take` returns each write once, by key and revision, in any order', () => 
   assert.equal(writes.take('/b', 2), second)
 })
 
-test('the oldest writes are dropped if there are too many or if they are too large', () => {
+test('the oldest recorded writes are dropped if there are too many or if they are too large', () => {
   const many = new OwnWrites()
   for (let revision = 1; revision <= 257; revision++) many.add(write('/a', revision))
   assert.equal(many.take('/a', 1), undefined)

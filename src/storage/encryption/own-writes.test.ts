@@ -65,7 +65,7 @@ test('an event with exactly the bytes that this server wrote is not decrypted', 
   assert.equal(counted.opened, 1)
 })
 
-test('a value is decrypted if its key or its bytes differ from those of the write', async () => {
+test('a value is decrypted if its key or its bytes differ from those that this server wrote', async () => {
   const counted = await countingProviders()
   const encryption = encryptionOf(counted.rules)
   const other = await encryptionOf(counted.rules).toStorage(

@@ -84,7 +84,7 @@ const object = (spec: { readonly [field: string]: Json }, resourceVersion = 'rv#
     body: { metadata: { resourceVersion }, spec: { type: 'ExternalName', ...spec } },
   })
 
-test('an unused internalTrafficPolicy of an ExternalName Service does not hide other differences', () => {
+test('the known difference in the internalTrafficPolicy of an ExternalName Service does not hide other differences', () => {
   const step = { id: 's', method: 'PUT', path: '/api/v1/namespaces/$ns/services/x' }
   assert.ok(
     isKnown({ step, want: object({ internalTrafficPolicy: 'Local' }, 'rv#2'), got: object({}) }),

@@ -136,7 +136,7 @@ describe('the cache works on a real etcd', () => {
     }
   })
 
-  test('an object contains its resourceVersion when it is decoded, serialized alone or serialized in a list', async () => {
+  test('each serialized or decoded form of an object contains its resourceVersion', async () => {
     const revision = await plain.store.create(key('shown', 'a'), encode('a', 'x'))
     const { item } = await plain.reader('shown').get(key('shown', 'a'), 'latest')
     const text = `{"kind":"Plain","apiVersion":"v1","metadata":{"resourceVersion":"${revision}","name":"a"},"value":"x"}\n`
@@ -148,7 +148,7 @@ describe('the cache works on a real etcd', () => {
     )
   })
 
-  test('a read at a minimum revision waits for the revision, and fails as too new if it is not reached', async () => {
+  test('a read at a minimum revision waits for the revision, and fails as too new if the revision is not reached', async () => {
     const reader = plain.reader('least')
     await reader.list(plain.range('least'), 'any')
     const revision = await other.store.create(key('least', 'a'), encode('a', 'x'))

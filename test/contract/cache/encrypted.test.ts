@@ -152,7 +152,7 @@ test('an object that becomes undecryptable closes the watchers', async () => {
   assert.equal((await reader.list(range, 'latest')).items.length, 1)
 })
 
-test('after a key is removed, reads of the objects that it encrypted fail instead of omitting them', async () => {
+test('after an encryption key is removed, reads of the objects that it encrypted fail instead of omitting these objects', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -384,7 +384,7 @@ test('an undecryptable object is still reported after it is overwritten with ano
   }
 })
 
-test('if an undecryptable object is deleted or becomes readable, watchers that might know it must list again', async () => {
+test('if an undecryptable object is deleted or becomes readable, watchers that may know the object must list again', async () => {
   for (const isListed of [true, false]) {
     for (const end of ['deleted', 'readable']) {
       const transformer = new AskingTransformer(() => false)

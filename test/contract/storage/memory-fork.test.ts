@@ -115,7 +115,7 @@ test('event feeds report a rewind as ordinary writes, and revisions increase', a
   assert.equal(engine.peek('/y/kept')?.value.toString(), '1')
 })
 
-test('if another object of the same name exists, a rewind deletes this object before it restores the earlier one', async () => {
+test('a rewind deletes another object of the same name before it restores the earlier object', async () => {
   await using engine = new MemoryEngine()
   for (const key of ['/x/changed', '/x/recreated', '/x/restored']) await put(engine, key, 'one 1')
   const state = engine.state()

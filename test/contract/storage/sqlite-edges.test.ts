@@ -180,7 +180,7 @@ test('a commit is limited to about 16 MB, so that reads do not wait for all queu
   for (const one of [engine, port]) one.close()
 })
 
-test("a durable store also flushes the drive's cache, because fsync alone does not always do this", () => {
+test('a durable store also flushes the cache of the drive, because fsync alone does not always flush this cache', () => {
   const settings = ['synchronous', 'fullfsync', 'checkpoint_fullfsync']
   for (const isDurable of [true, false]) {
     using db = new DatabaseSync(join(newPath(), 'keelson.sqlite'))

@@ -17,7 +17,7 @@ test('promtool accepts the Prometheus rules without warnings', () => {
   assert.match(promtool('check', 'rules', '--lint=all', '--lint-fatal', rules), /SUCCESS/)
 })
 
-test('each alert fires for its sample series, and does not fire for others', () => {
+test('each alert fires for the sample series that it should detect, and not for other sample series', () => {
   const said = promtool('test', 'rules', join(import.meta.dirname, 'rules.test.yaml'))
   assert.match(said, /SUCCESS/)
 })

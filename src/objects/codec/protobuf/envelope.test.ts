@@ -26,7 +26,7 @@ test('a watch event that wraps a protobuf message has the same bytes as an event
   }
 })
 
-test('a message has the same bytes, whether or not it is encoded in parts', () => {
+test('a protobuf message has the same bytes, whether or not it is encoded in parts', () => {
   const { struct } = builtIn('pods').shape
   const containers = Array.from({ length: 40 }, (_, at) => ({
     name: `c${at}`,

@@ -10,13 +10,13 @@ function message(time: string): Buffer {
   return writer.take()
 }
 
-test('a time is encoded as seconds and nanoseconds', () => {
+test('in protobuf, a time is encoded as seconds and nanoseconds', () => {
   assert.deepEqual(message('1970-01-01T00:00:01Z'), Buffer.from([0x08, 1, 0x10, 0]))
   assert.deepEqual(message('1970-01-01T00:00:00.000002Z'), Buffer.from([0x08, 0, 0x10, 0xd0, 0x0f]))
   assert.deepEqual(message('0001-01-01T00:00:00Z'), Buffer.alloc(0))
 })
 
-test('an encoded time decodes to the same time', () => {
+test('a time that is encoded as protobuf decodes to the same time', () => {
   const days = [
     '0001-01-02',
     '0099-12-31',

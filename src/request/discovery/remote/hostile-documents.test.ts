@@ -59,7 +59,7 @@ test('unknown fields of any length in a remote document are skipped without bloc
   assert.ok(turnMs < TURN_MS_MAX, `${turnMs} ms in one turn`)
 })
 
-test('a remote OpenAPI document is rejected if there are already too many different definitions with a name that it uses', async () => {
+test('a remote OpenAPI document is rejected if one of its names is already used by too many different definitions', async () => {
   const definitions = new Map(
     Array.from({ length: 200 }, (_, at) => [at === 0 ? 'A' : `A_v${at + 1}`, `{"maximum":${at}}`]),
   )
@@ -75,7 +75,7 @@ test('a remote OpenAPI document is rejected if there are already too many differ
   assert.equal(whole.paths.size, 0)
 })
 
-test('if parts of a remote document are retained, they do not keep the whole document in memory', async () => {
+test('the retained parts of a remote OpenAPI document do not keep the whole document in memory', async () => {
   const specs: unknown[] = []
   const held = await heldBytes(async () => {
     for (let at = 0; at < 10; at++) {

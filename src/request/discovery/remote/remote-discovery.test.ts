@@ -28,7 +28,7 @@ const shownOf = (discovery: RemoteDiscovery): Record<string, Omit<RemoteVersion,
 const jobsText =
   '[{"resource":"jobs","responseKind":{"group":"","version":"","kind":""},"scope":"Namespaced","singularResource":"","verbs":["list"],"shortNames":["jz"]}]'
 
-test('one discovery document is used for all APIServices of a server, and versions that it does not list have no resources', async () => {
+test('one discovery document is used for all APIServices of a server, and versions that are not in it have no resources', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), {
     type,
@@ -193,7 +193,7 @@ test('an invalid response marks only the APIServices of that server as stale', a
   }
 })
 
-test('a server that never responds does not prevent this server from becoming ready', async () => {
+test('a remote server that never responds does not prevent this server from becoming ready', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Promise(() => undefined)
   servers.set(remoteService('v1.stable.example.com'))

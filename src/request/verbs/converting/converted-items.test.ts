@@ -64,7 +64,7 @@ test('if all cached objects were used recently, one of them is evicted after a l
   assert.equal(released.length, 1)
 })
 
-test('the cache retains the latest two revisions of an object, in whatever order they are added', () => {
+test('the cache retains the latest two revisions of an object, in whatever order its revisions are added', () => {
   for (const revisions of [
     [1, 2, 3, 4],
     [4, 3, 2, 1],

@@ -204,7 +204,7 @@ test('after a restore of the database, conversions return no object of the previ
   )
 })
 
-test('if one request contains an object twice, it is sent to the webhook once', async () => {
+test('an object that one request contains twice is sent to the conversion webhook once', async () => {
   const { webhook, converter } = setUp()
   const [good, bad] = [itemOf('good'), itemOf('bad')]
   const [first, second] = await converter.items([good, good])

@@ -34,7 +34,7 @@ test('the eviction of a pod that is pending, finished or being deleted does not 
   assert.ok(needsNoBudget({ ...running, metadata: { name: 'p', deletionTimestamp: now } }))
 })
 
-test('an unready pod is evicted without using the budget if enough other pods are healthy, or if the policy always allows it', () => {
+test('an unready pod is evicted without using its budget if enough other pods are healthy, or if the policy is AlwaysAllow', () => {
   const healthy = budget({ currentHealthy: 2, desiredHealthy: 2 })
   const ill = budget({ currentHealthy: 1, desiredHealthy: 2 })
   const always = budget(
