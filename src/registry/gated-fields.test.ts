@@ -115,7 +115,7 @@ test('fields of the ResourceHealthStatus gate are dropped even if they are store
   assert.deepEqual(status['containerStatuses'], [{ name: 'c' }])
 })
 
-test('the fields of disabled feature gates are dropped or kept in the pod templates of workloads in the same way as in Pods', () => {
+test('in the pod templates of workloads, fields of disabled feature gates are dropped or kept as in Pods', () => {
   const deployments = resource('deployments', 'apps')
   const template = { metadata: {}, spec: gated['spec'] ?? null }
   const object = {

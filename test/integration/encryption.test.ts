@@ -106,7 +106,7 @@ async function during(
 
 const withConfig = (path: string): readonly string[] => [`--encryption-provider-config=${path}`]
 
-test('values can be migrated from plain text to encryption with a key, to another key, to another provider, and back to plain text', async () => {
+test('values can be migrated from plain text to a key, to another key, to another provider and back to plain text', async () => {
   await using etcd = await startEtcd()
   const [a, b] = ['/registry/secrets/default/a', '/registry/secrets/default/b']
   const stored = async (key: string): Promise<string> =>

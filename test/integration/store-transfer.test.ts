@@ -88,7 +88,7 @@ function compare(before: ObjectsByKey, now: ObjectsByKey): void {
   }
 }
 
-test('the data of a cluster can move from etcd to a file, to a data folder, to another file and back to etcd', async () => {
+test('the data of a cluster can move from etcd to a file, a data folder, another file and back to etcd', async () => {
   await using etcd = await startEtcd()
   await using other = await startEtcd()
   const first = await during({ etcdUrl: etcd.clientUrl }, async (client) => {

@@ -14,7 +14,7 @@ const peer = (by: Certificate, isVerified = true): PeerCertificate => {
   return { certificate: new X509Certificate(certificatePem), isVerified }
 }
 
-test('certificates of the CA for users are not accepted for front proxies, and certificates of the CA for front proxies are not accepted for users', () => {
+test('a client certificate of the CA for users is rejected for front proxies, and vice versa', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
   const authorities = new ClientAuthorities(pems, () => nowMs)
   const [ofOne, ofOther] = [peer(one), peer(other)]
@@ -44,7 +44,7 @@ test('a certificate that OpenSSL did not verify is accepted neither for users no
   }
 })
 
-test('if a CA is configured for only one use, users or front proxies, every certificate that OpenSSL verified is accepted for this use', () => {
+test('if a CA is configured only for users or only for front proxies, every certificate that OpenSSL verified is accepted', () => {
   const authorities = new ClientAuthorities(
     { client: one.certificatePem, requestHeader: null },
     () => nowMs,

@@ -110,7 +110,7 @@ for (const [name, held, wanted, expected] of cases) {
     assert.deepEqual(await lacks(held, wanted), expected))
 }
 
-test('rules for pods in group a and for services in group b do not cover a rule for both resources in both groups', async () => {
+test('permissions for pods in group a and for services in group b do not cover pods in group b or services in group a', async () => {
   const held = [
     may('get', 'pods', { apiGroups: ['a'] }),
     may('get', 'services', { apiGroups: ['b'] }),

@@ -337,7 +337,7 @@ test('a pod that still exists after twice its grace period is not charged', asyn
   )
 })
 
-test('if a deadline brings an existing pod into the scope of a quota, the quota is charged for all usage of the pod', async () => {
+test('if an update moves a pod into the scope of a quota, the quota is charged for all usage of the pod', async () => {
   const world = new ResourceQuotaFixture(quota('q', { pods: '0' }, { scopes: ['Terminating'] }))
   const [object, oldObject] = [pod({ activeDeadlineSeconds: 1 }), pod()]
   assert.match(

@@ -241,7 +241,7 @@ test('an owner is read in the API version that the owner reference names, even i
   await until(async () => !(await world.isThere('late')))
 })
 
-test('if this server and a remote server serve the same API group version, owners of this version are looked up on the remote server', async () => {
+test('if this server and a remote server serve the same API group version, owners of it are looked up on the remote server', async () => {
   await using world = await RemoteGarbageFixture.start()
   const local: Resource = {
     ...configMaps,

@@ -79,7 +79,7 @@ test('a remote resource that no longer exists counts as a resource without objec
   })
 })
 
-test('the error for a failed request contains the message of the remote server, or the status code if the server sent no message', async () => {
+test('the error for a failed request contains the message of the remote server, or else the status code', async () => {
   const away = answering(503, 'service unavailable\n')
   assert.match(
     (await deleteRemote(resource, 'n', { handle: away, isEnding, signal })).fault ?? '',

@@ -206,7 +206,7 @@ test('an object that is changed, or deleted and recreated, counts only once towa
   assert.deepEqual(remote.asked, Array(2).fill('GET /apis/remote.example.com/v1/things'))
 })
 
-test('calls to a remote server that fail at the same time count as one failure, so the next call waits only for the minimum delay', async () => {
+test('concurrent failures of calls to a remote server count as one failure for the delay before the next call', async () => {
   let nowMs = 1_000
   const stepped: Time = { ...systemTime, monotonicMs: () => nowMs }
   const objects = new RemoteObjects(things, {

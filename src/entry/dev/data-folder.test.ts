@@ -122,7 +122,7 @@ test('the server certificate is kept while it names the address that the server 
   assert.equal(reachableHost('::'), '127.0.0.1')
 })
 
-test('a key or certificate that is empty after a crash of the machine is created again, with the certificates that depend on it', () => {
+test('a key or certificate that is empty after a crash is created again, and so are the certificates that depend on it', () => {
   const folder = made(dir)
   const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
   writeKubeconfig(folder, served)

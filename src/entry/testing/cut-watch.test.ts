@@ -42,7 +42,7 @@ function sent(
   return text
 }
 
-test('a watch that is cut after a number of events ends at the end of an event, even if frames contain parts of events', () => {
+test('a watch that is cut after a number of events ends with a complete event, even if frames contain parts of events', () => {
   const parts = [['a', 'b\n', 'c\n'], ['d'], ['e\nf\ng', 'h\n']]
   assert.deepEqual(
     [0, 1, 2, 3, 4, 5].map((afterEvents) => sent(parts, afterEvents, true)),

@@ -37,7 +37,7 @@ test('the stages of a tick run in their order, regardless of the order in which 
   assert.equal(isDue(), false, 'nothing is scheduled if nothing was added')
 })
 
-test('a call that a stage schedules for a later stage runs in the same tick, even from a promise callback; calls for other stages run in the next tick', async () => {
+test('a stage can schedule calls for a later stage of the same tick; calls for other stages run in the next tick', async () => {
   const { end, note, turn, isDue } = harness()
   end.defer(() => {
     note('begun again', 'begin')

@@ -50,7 +50,7 @@ function signedWith(id: readonly number[], value: Buffer): Buffer {
 const typed = (tag: number, content: Buffer): Buffer =>
   Buffer.concat([Buffer.from([tag, content.length]), content])
 
-test('attack: a certificate request is rejected if the signer may decode the type of one of its names differently or ignore the name', () => {
+test('attack: a certificate request is rejected if the signer may read the type of a name differently or ignore the name', () => {
   const masters = Buffer.from('system:masters')
   const wide = Buffer.from([...masters].flatMap((byte) => [0, byte]))
   const refused = /names of a subject must be of type UTF8String, PrintableString or IA5String/

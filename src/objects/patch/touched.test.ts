@@ -116,7 +116,7 @@ const spec = fc.record(
   { requiredKeys: [] },
 )
 
-test('merging a patch into a tree of only the patched fields has the same result as merging the patch into a complete tree', () => {
+test('merging a patch into a tree of only the patched fields has the same result as merging it into the complete tree', () => {
   fc.assert(
     fc.property(fc.record({ metadata, spec }, { requiredKeys: [] }), (patch) => {
       assert.deepEqual(written(patched(patch, ofTouched)), written(patched(patch, ofAll)))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Profiles } from './profiler.ts'
 import { Rest } from './rest.ts'
 
-test('after a profile pauses the process, the next profile must wait four times as long as the pause, and the waits of several pauses add up', () => {
+test('after a profile, the next profile must wait four times as long as the process was paused, and waits add up', () => {
   const rest = new Rest()
   assert.equal(rest.waitMs(0), 0)
   rest.record(100, 1_000)

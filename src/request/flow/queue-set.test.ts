@@ -140,7 +140,7 @@ test('requests that need several seats leave some seats free for other requests'
   assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
 })
 
-test('a queue is charged for a long request while it is executed, so that another flow does not wait behind many queued requests', () => {
+test('a queue is charged for a long request during its execution, so another flow does not wait behind many queued requests', () => {
   const world = new QueueSetFixture({ seats: 4 })
   const flood = Array.from({ length: 60 }, () => world.request(oneSeat, 'flood'))
   const endOne = (): void => {

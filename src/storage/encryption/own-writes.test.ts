@@ -89,7 +89,7 @@ test('large values are not stored as recent writes, and values from before a rel
   assert.equal(encryption.takeOwn(keyOf('a'), small), undefined)
 })
 
-test('a write that is in progress during a reload is not stored as a recent write, because its key may have been removed', async () => {
+test('a write that is in progress during a reload is not recorded, because its key may have been removed', async () => {
   const { rules } = await countingProviders()
   const [provider] = rules.get('secrets') ?? assert.fail()
   const asked = Promise.withResolvers<void>()

@@ -56,7 +56,7 @@ test('a server that starts before its signer waits for the signer', async () => 
   assert.ok(await isVerifiedBy(await parts.signer.sign({}), parts.signer))
 })
 
-test('a new key is fetched when a token that was signed with it is verified for the first time, and the old key stays valid', async () => {
+test('a new signing key is fetched when its first token is verified, and the old key stays valid', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()

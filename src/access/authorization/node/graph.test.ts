@@ -41,7 +41,7 @@ test('the graph is updated when a pod is created again on another node or change
   assert.ok(!seesSecret(graph, 'm', 's') && !seesSecret(graph, 'm', 'u'))
 })
 
-test('a node can access a volume and its secrets while a pod of the node uses the claim that is bound to the volume', () => {
+test('a node can access a volume and its secrets while one of its pods uses the claim that is bound to the volume', () => {
   const graph = new NodeGraph()
   const elsewhere = referenceTo('secrets', 'b', 'v')
   graph.setVolume('v', { claim: claim('c'), secrets: [elsewhere] })

@@ -43,7 +43,7 @@ async function textOf(body: Buffer | Promise<Buffer | LazyBody>): Promise<string
   return whole.toString()
 }
 
-test('a list that is formatted item by item has the same bytes as a list that is formatted in one step', async () => {
+test('a list has the same bytes whether it is formatted item by item or in one step', async () => {
   for (const form of forms) {
     for (const head of heads) {
       for (const items of [[], [itemOf(0)], [itemOf(1), '{}', '[]', '"x"', itemOf(2)]]) {
@@ -55,7 +55,7 @@ test('a list that is formatted item by item has the same bytes as a list that is
   }
 })
 
-test('a long object that is formatted in chunks has the same bytes as an object that is formatted in one step', async () => {
+test('a long object has the same bytes whether it is formatted in chunks or in one step', async () => {
   const value = {
     items: Array.from({ length: 3_000 }, (_, at) => JSON.parse(itemOf(at))),
     text: 'é '.repeat(100_000),
@@ -138,7 +138,7 @@ for (const [name, json] of Object.entries(hostile)) {
   }
 }
 
-test('property: a YAML list that is formatted item by item has the same bytes as a list that is formatted in one step', async () => {
+test('property: a YAML list has the same bytes whether it is formatted item by item or in one step', async () => {
   const [, form] = forms
   assert.ok(form !== undefined)
   const property = fc.asyncProperty(
@@ -155,7 +155,7 @@ test('property: a YAML list that is formatted item by item has the same bytes as
   await fc.assert(property, { numRuns: 100 })
 })
 
-test('a long string in a response that is formatted in slices has the same bytes as in a response that is formatted in one step', async () => {
+test('a long string has the same bytes whether its response is formatted in slices or in one step', async () => {
   const json = Buffer.from(`${JSON.stringify({ data: { long: 'a"\n\t'.repeat(150_000) } })}\n`)
   for (const form of forms) {
     const whole = await textOf(styled(json, { form }))
