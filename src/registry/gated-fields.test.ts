@@ -353,7 +353,7 @@ test('an invalid deletion cost in a stored template does not prevent updates of 
   }
 })
 
-test('an update of a Job is validated with the gates of the server', () => {
+test('an update of a Job is validated with the feature gates of the server', () => {
   const gates: Gates = {
     ...defaultGates,
     isOn: (name) => name !== 'PodDeletionCost' && defaultGates.isOn(name),

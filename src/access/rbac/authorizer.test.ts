@@ -292,7 +292,7 @@ test('the reason of a decision lists each missing role only once', () => {
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('the index takes changes and deletions of roles and bindings into account, and is empty after everything is deleted', () => {
+test('RoleIndex takes changes and deletions of roles and bindings into account, and is empty after everything is deleted', () => {
   const index = new RoleIndex()
   const verdict = (): string => authorizeByRoles(index, alice, asks('get', 'pods')).verdict
   bind(index, 'n/b', 'Role/r', group('dev'), person())

@@ -100,7 +100,7 @@ const question: fc.Arbitrary<AccessAttributes> = fc.oneof(
   }),
 )
 
-test('the index makes the same decisions as a naive scan of all bindings and rules', () => {
+test('RoleIndex makes the same decisions as a naive scan of all bindings and rules', () => {
   fc.assert(
     fc.property(
       fc.array(write, { maxLength: 30 }),

@@ -89,7 +89,7 @@ test('all pages of a list and then all watch events are reported, no matter how 
   ])
 })
 
-test('known objects stay known while the server is unreachable, and deletions are reported when it is reachable again', async () => {
+test('objects of a remote server stay known while the server is unreachable, and deletions are reported afterwards', async () => {
   const remote = new RemoteApiServer()
   remote.create('a')
   remote.create('b')

@@ -41,7 +41,7 @@ test('an address cannot be allocated again until it is released', async () => {
   assert.deepEqual(set.list(), [0])
 })
 
-test('the network and broadcast addresses are not allocated, and an IPv6 record has 65,535 addresses', async () => {
+test('the network and broadcast addresses are not allocated, and an IPv6 allocation record has 65,535 addresses', async () => {
   const { ips } = poolOf('10.0.0.0/29')
   for (const text of ['10.0.0.0', '10.0.0.7', '10.0.1.1']) {
     await assert.rejects(ips.take(text, parent, wet), refused(text, '10.0.0.0/29'))

@@ -13,7 +13,7 @@ const heldOf = (
       remember(request, Buffer.alloc(1 << 20, 'a').toString('latin1'))
   })
 
-test('the cache of audit event fields does not keep the request paths from which its names were taken in memory', async () => {
+test('the cache of audit event fields retains names in request paths, but not the whole paths in memory', async () => {
   const texts = new CachedFields()
   const held = await heldOf(50, (request, longText) => {
     const path = Buffer.from(
@@ -32,7 +32,7 @@ test('the cache of audit event fields does not keep the request paths from which
   assert.ok(held < 10 << 20, `${held} bytes are held`)
 })
 
-test('the cache of event fields ignores methods that are longer than any known verb', async () => {
+test('the cache of audit event fields ignores methods that are longer than any known verb', async () => {
   const texts = new CachedFields()
   const users = Array.from({ length: 50 }, (_, at) => ({ name: `user-${at}`, uid: '', groups: [] }))
   const source = { ips: [], userAgent: '', fields: Buffer.alloc(0) }

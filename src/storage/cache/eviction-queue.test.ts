@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 
-test('the queue keeps the newest entries within its budget', () => {
+test('an eviction queue keeps the newest entries within its budget', () => {
   const evicted: number[] = []
   const queue = new EvictionQueue(100)
   for (const at of [0, 1, 2, 3]) queue.add({ evict: () => evicted.push(at) }, 40)

@@ -231,7 +231,7 @@ const objectOf = (bytes: Buffer) => ({
   metadata: { labels: JSON.parse(bytes.toString()) },
 })
 
-test('a label is found even if its key becomes a shared string of the resource while the object is read', () => {
+test('an index finds a label even if the key of the label becomes a shared string while the object is read', () => {
   const facts = new Facts(() => ({}))
   const slabs = new Slabs()
   const home: ItemHome = {

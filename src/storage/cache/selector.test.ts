@@ -224,7 +224,7 @@ test('the encoded labels and fields of an object are moved and released together
   assert.equal(made.slabs.size.liveBytes, 0)
 })
 
-test('shared strings that objects no longer contain are forgotten, and selectors still find all objects', () => {
+test('the number of shared strings is limited, and selectors find all objects even after strings are removed', () => {
   const facts = new Facts(() => readers, { objectsMin: 100 })
   const made = new TestItems(facts)
   const isOld = selects(selector('app=a7'))

@@ -27,7 +27,7 @@ test('a node can access the objects that its pods refer to until the last of the
   assert.deepEqual([...graph.names('pods')], [])
 })
 
-test('the graph is updated when a pod is created again on another node or changes its references', () => {
+test('the graph of nodes and objects is updated when a pod is created again on another node or changes its references', () => {
   const graph = new NodeGraph()
   graph.setPod('a/p', { node: 'n', references: [secret('s'), secret('t')] })
   graph.setPod('a/p', { node: 'm', references: [secret('s'), secret('t')] })

@@ -89,7 +89,7 @@ test('a remote OpenAPI document that cannot be parsed adds no paths, and the pre
   assert.equal((await pathsOf(library)).includes(path), true)
 })
 
-test('the index contains the URLs of remote OpenAPI 3.0 documents, and the 2.0 document of a server without 3.0 is converted', async () => {
+test('the OpenAPI v3 index contains the documents of remote servers, including converted v2 documents of servers without v3', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   openApi.start()

@@ -168,7 +168,7 @@ describe('the KMS v2 provider encrypts and decrypts values', () => {
     })
   })
 
-  test('reads and writes fail until the plugin first responds, and the health check reports why the plugin is unhealthy', async () => {
+  test('reads and writes fail until the KMS plugin first responds, and the health check reports why the plugin is unhealthy', async () => {
     const path = socket()
     using kms = new KmsV2(partsOf(path, systemTime, 200))
     await kms.start()
@@ -204,7 +204,7 @@ describe('the KMS v2 provider encrypts and decrypts values', () => {
     )
   })
 
-  test('a value is reported as corrupt if the plugin has lost the key of the value', async () => {
+  test('a value is reported as corrupt if the KMS plugin has lost the key of the value', async () => {
     const keys = new PluginKeys()
     await using server = new KmsPluginServer(socket(), keys)
     await server.start()
