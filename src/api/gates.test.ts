@@ -98,7 +98,7 @@ test('by default, feature gates have the state of Kubernetes 1.33', () => {
   assert.ok(!defaultGates.isOn('Unknown'))
 })
 
-test('a gate that was on when it was removed stays on', () => {
+test('a feature gate that was on when Kubernetes removed the gate stays on', () => {
   assert.equal(gatesOf(37).states.has('JobPodReplacementPolicy'), false)
   assert.equal(defaultGatesOf(37).isOn('JobPodReplacementPolicy'), true)
   assert.equal(defaultGatesOf(37).isOn('InPlacePodVerticalScalingAllocatedStatus'), false)

@@ -49,7 +49,7 @@ test('an invalid start date for the tracking of legacy tokens is replaced by the
   await assert.rejects(written(map(''), 0, 500))
 })
 
-test('a deleted ConfigMap with the start date of the tracking is recreated after half an hour', async () => {
+test('a deleted ConfigMap with the start date for the tracking of legacy tokens is recreated after half an hour', async () => {
   assert.deepEqual(await written(answer(404), HALF_HOUR_MS - 1), [])
   const [created = ''] = await written(answer(404), HALF_HOUR_MS)
   assert.match(created, /^POST .*"data":\{"since":"2026-01-31"\}/)

@@ -30,7 +30,7 @@ const resourcesOf = (plural: string, group = 'example.com', version = 'v1') =>
     }),
   )
 
-test('adding and removing resources creates a new sorted list for their group', () => {
+test('adding or removing resources creates a new sorted list of the resources of their API group', () => {
   const registry = new Registry(builtInResources())
   const count = registry.all().length
   const [one, other] = [resourcesOf('widgets'), resourcesOf('gadgets')]

@@ -18,7 +18,7 @@ FAIL`
   })
 })
 
-test('a test whose subtests were all skipped counts as skipped', () => {
+test('an upstream test whose subtests were all skipped counts as skipped', () => {
   const text =
     '--- PASS: TestX (1.00s)\n    --- SKIP: TestX/one (0.00s)\n        x_test.go:3: needs in-process hooks\n'
   assert.equal(readOutcome(text, 'TestX').result, 'skip')
@@ -35,7 +35,7 @@ test('an upstream test that passes without starting an external server counts as
   )
 })
 
-test('a test that did not complete counts as failed', () => {
+test('an upstream test that did not complete counts as failed', () => {
   assert.deepEqual(readOutcome('panic: test timed out after 2m0s\n', 'TestX').said, ['timed out'])
   assert.equal(readOutcome('', 'TestX').result, 'fail')
 })

@@ -44,7 +44,7 @@ test('a certificate that OpenSSL did not verify is accepted neither for users no
   }
 })
 
-test('if a CA is configured only for users or only for front proxies, every certificate that OpenSSL verified is accepted', () => {
+test('if only one kind of client has a configured CA, every certificate that OpenSSL verified is accepted for this kind of client', () => {
   const authorities = new ClientAuthorities(
     { client: one.certificatePem, requestHeader: null },
     () => nowMs,

@@ -23,7 +23,7 @@ test('if the total size of all responses in progress exceeds the limit, only the
   assert.equal(all.bytes, 0)
 })
 
-test('a call can set a lower size limit for its response than the limit for all responses', () => {
+test('a call can set a lower size limit for its response than other calls', () => {
   const all = new ReceivedAnswers(limits)
   const givenUp: string[] = []
   const low = all.begin((why) => givenUp.push(`low: ${why}`), 50)

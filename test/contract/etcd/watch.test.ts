@@ -183,7 +183,7 @@ test('a canceled watch receives no further events, and the stream continues', as
   recorder.stream.close()
 })
 
-test('a filter excludes events of one type', async () => {
+test('a watch filter excludes events of one type', async () => {
   const recorder = new Recorder()
   const puts = recorder.watch({ key: bytes('w7/a'), without: 'delete' })
   const deletes = recorder.watch({ key: bytes('w7/a'), without: 'put' })

@@ -10,7 +10,7 @@ function evaluate(text: string): unknown {
   return 'value' in result ? result.value : result.error
 }
 
-test('getEscapedPath escapes each byte of a path that is not correctly escaped', () => {
+test('getEscapedPath escapes a path again if the path is not correctly escaped', () => {
   assert.equal(evaluate('url("https://a/b%20c/é").getEscapedPath()'), '/b%20c/%C3%A9')
   assert.equal(evaluate('url("https://a/é/%C3%A9/%ff").getEscapedPath()'), '/%C3%A9/%C3%A9/%FF')
   assert.equal(evaluate('url("https://a/%C3%A9").getEscapedPath()'), '/%C3%A9')
