@@ -9,7 +9,7 @@ import { loadSeeds } from '../../test/chaos/properties/seeds.ts'
  */
 const RUNS = 2_000
 
-test('random objects satisfy the properties that all registry rules must have', async () => {
+test('for random objects, defaulting is idempotent, validation never throws, and all encodings of an object agree', async () => {
   const { decoded, accepted } = checkRegistry(await loadSeeds(), { runs: RUNS, seed: 1 })
   assert.ok(decoded > RUNS / 4 && accepted > RUNS / 20, `${decoded} decoded, ${accepted} accepted`)
 })

@@ -487,10 +487,10 @@ function acceptProtobuf(place: SchemaPosition, write: Write): KubeObject | undef
   }
 }
 
-test('a value that is accepted as JSON can be read again, and is printed as the same bytes in every form', () => {
+test('a value that is accepted as JSON does not change when it is stored and read, or encoded in another format', () => {
   assert.deepEqual([...faultsOf(inJson, acceptJson)], [])
 })
 
-test('a value that is accepted as protobuf can be read again, and is printed as the same bytes in every form', () => {
+test('a value that is accepted as protobuf does not change when it is stored and read, or encoded in another format', () => {
   assert.deepEqual([...faultsOf(inProtobuf, acceptProtobuf)], [])
 })
