@@ -76,7 +76,7 @@ test('if two definitions request a name at the same time, every replica accepts 
   )
 })
 
-test('if one of several short names is taken, the others do not block other definitions', () => {
+test('if one short name of a definition is taken, its other short names do not block other definitions', () => {
   const names = inUse()
   names.set('gears.example.com', {
     group,

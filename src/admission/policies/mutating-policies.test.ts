@@ -254,7 +254,7 @@ test('match conditions of a policy that are false or fail are recorded in the me
   assert.deepEqual(await unmatched('object.nope', 'object.none'), [{ ...seen, errors: 2 }])
 })
 
-test('missing parameters deny the request if the binding requires parameters', async () => {
+test('a request is denied if parameters are missing and the binding requires them', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const mutations = [apply('Object{data: {params.metadata.name: string(params.metadata.uid)}}')]
   const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' }

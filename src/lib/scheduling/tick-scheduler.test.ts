@@ -104,7 +104,7 @@ test('no tick is scheduled while no requests arrive', () => {
   assert.equal(due.length, 0)
 })
 
-test('a client that sends one request waits for at most one tick of a client that sends hundreds of requests', () => {
+test('a client that sends one request waits at most one tick, even if another client sends hundreds of requests', () => {
   const { ask, nextTick } = harness(false)
   for (let at = 0; at < 200; at++) ask('any/busy')
   ask('any/small', { isWrite: false })

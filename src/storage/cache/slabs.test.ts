@@ -50,7 +50,7 @@ test('slots that are released in one tick are not moved, and other slots keep th
   assert.equal(slabs.size.liveBytes, 2_000 * 500)
 })
 
-test('a few slots are released immediately, and many in slices', async () => {
+test('a few slots are released immediately, but many slots are released in several slices', async () => {
   const slabs = new Slabs()
   const slots = Array.from({ length: 400_000 }, () => new Slot())
   for (const slot of slots) slabs.put(slot, Buffer.alloc(10))
