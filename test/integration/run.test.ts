@@ -72,6 +72,14 @@ suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
     assert.deepEqual(leftFiles('missing'), [])
   })
 
+  test('keelson run exits with 126 if the command is not an executable file', async () => {
+    const file = join(folder, 'plain')
+    writeFileSync(file, '')
+    const { code, err } = await runKeelson('plain-file', ['--', file])
+    assert.equal(code, 126)
+    assert.match(err, /plain is not an executable file: run chmod \+x\n$/)
+  })
+
   test('keelson run applies manifests before the command starts', async () => {
     const manifests = join(folder, 'manifests')
     mkdirSync(manifests)
@@ -146,6 +154,19 @@ suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
         'the command and its folder are gone',
       )
     })
+
+  test('a command that kills keelson run as soon as it starts is ended, and its folder is removed', async () => {
+    const command = inShell('kill -9 $PPID; echo $$; exec sleep 600')
+    const child = spawn(keelsonProgram, ['run', ...command], {
+      env: environment('killer'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [printed]: readonly unknown[] = await once(child.stdout, 'data')
+    await until(
+      () => !isRunning(Number(printed)) && leftFiles('killer').length === 0,
+      'the command and its folder are gone',
+    )
+  })
 })
 
 function isRunning(pid: number): boolean {

@@ -1,9 +1,10 @@
 /** `keelson run`: runs a command with a server of its own. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants } from 'node:os'
-import { dirname } from 'node:path'
-import type { Writable } from 'node:stream'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { constants as systemConstants } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { Writable } from 'node:stream'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
@@ -32,7 +33,10 @@ export async function run(args: readonly string[], parts: CommandContext): Promi
     const result = signals.received ?? (await runCommand(flags, { cluster, signals, parts }))
     await cluster.stop()
     if (typeof result === 'object') parts.fail(result.code, [result.reason])
-    else parts.exit(typeof result === 'number' ? result : SIGNAL_BASE + constants.signals[result])
+    else
+      parts.exit(
+        typeof result === 'number' ? result : SIGNAL_BASE + systemConstants.signals[result],
+      )
   } catch (error) {
     parts.fail(FAILURE, [messageOf(error)])
   }
@@ -61,36 +65,60 @@ async function runCommand(
   { cluster, signals, parts }: RunContext,
 ): Promise<number | NodeJS.Signals | StartFault> {
   const kubeconfig = cluster.kubeconfigFile()
-  // Start the guard before the command. As soon as the command prints something, another program
-  // that reads its output might kill this process.
+  const env = { ...parts.env, KUBECONFIG: kubeconfig, USE_EXISTING_CLUSTER: 'true' }
+  if (process.platform === 'win32')
+    return endOf(spawn(program, args, { stdio: 'inherit', env }), signals)
+  const fault = startFault(program, parts.env['PATH'])
+  if (fault !== undefined) return fault
   const guard = startGuard(dirname(kubeconfig))
-  const child = spawn(program, args, {
-    stdio: 'inherit',
-    env: { ...parts.env, KUBECONFIG: kubeconfig, USE_EXISTING_CLUSTER: 'true' },
-  })
-  if (child.pid !== undefined) guard?.stdin.write(`${child.pid}\n`)
-  signals.passTo(child)
+  // This process can be killed at any time, so the command must not run before the guard knows its
+  // process ID. A shell that becomes the command waits for a line first.
+  const waiting = ['-c', 'read -r _ <&3 && exec "$@" 3<&-', 'sh', program, ...args]
+  const child = spawn('/bin/sh', waiting, { stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env })
   try {
-    // One of the two values is null: the exit code, or the signal that ended the command.
-    const [code, signal]: readonly unknown[] = await once(child, 'exit')
-    return typeof code === 'number' ? code : signalOf(signal)
-  } catch (error) {
-    return startFault(program, error)
+    guard.stdin.write(`${child.pid ?? ''}\n`)
+    const start = child.stdio[3]
+    if (start instanceof Writable) start.end('\n')
+    return await endOf(child, signals)
   } finally {
-    guard?.kill('SIGKILL')
+    guard.kill('SIGKILL')
   }
+}
+
+/** Returns the exit code of the command, or the signal that ended it. */
+async function endOf(
+  child: ChildProcess,
+  signals: PassedSignals,
+): Promise<number | NodeJS.Signals> {
+  signals.passTo(child)
+  // The event has two values: the exit code and the signal. One of them is null.
+  const [code, signal]: readonly unknown[] = await once(child, 'exit')
+  return typeof code === 'number' ? code : signalOf(signal)
 }
 
 const signalOf = (name: unknown): NodeJS.Signals => (isSignal(name) ? name : 'SIGKILL')
 
 const isSignal = (name: unknown): name is NodeJS.Signals =>
-  typeof name === 'string' && Object.hasOwn(constants.signals, name)
+  typeof name === 'string' && Object.hasOwn(systemConstants.signals, name)
 
-function startFault(program: string, error: unknown): StartFault {
-  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-  return isMissing
-    ? { code: NOT_FOUND, reason: `command not found: ${program}` }
-    : { code: NOT_EXECUTABLE, reason: `${program} cannot be started: ${messageOf(error)}` }
+/** Returns why the program cannot be started. */
+function startFault(program: string, path: string | undefined): StartFault | undefined {
+  const files = program.includes('/')
+    ? [program]
+    : (path ?? '').split(delimiter).map((folder) => join(folder, program))
+  if (files.some(isExecutable)) return undefined
+  return files.some((file) => existsSync(file))
+    ? { code: NOT_EXECUTABLE, reason: `${program} is not an executable file: run chmod +x` }
+    : { code: NOT_FOUND, reason: `command not found: ${program}` }
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -98,8 +126,7 @@ function startFault(program: string, error: unknown): StartFault {
  * process ID of the command from its standard input. This input ends when this process ends. The
  * guard then ends the command and removes the folder.
  */
-function startGuard(folder: string): ChildProcessByStdio<Writable, null, null> | undefined {
-  if (process.platform === 'win32') return undefined
+function startGuard(folder: string): ChildProcessByStdio<Writable, null, null> {
   const script =
     'read -r pid; cat >/dev/null; [ -z "$pid" ] || kill -TERM "$pid" 2>/dev/null; rm -rf "$1"'
   const guard = spawn('/bin/sh', ['-c', script, 'keelson-run-guard', folder], {
