@@ -2,6 +2,7 @@
  * Validation errors of single fields. Validation functions return lists of them and never throw.
  */
 import { eachItem, isDivided } from '../lib/scheduling/parts.ts'
+import type { Json } from './object.ts'
 import { quote } from './quote.ts'
 
 export type FaultReason =
@@ -22,12 +23,20 @@ export type FieldFault = {
   readonly message: string
   /** The part of the message that shows the value in the syntax of Go. */
   readonly shown?: string
+  /** The value itself. Set if its JSON cannot be derived from `shown`. */
+  readonly value?: ShownValue
   /**
    * The tag of declarative validation (KEP-5073) that corresponds to this error. Undefined if there
    * is none.
    */
   readonly tag?: 'minimum' | 'required'
 }
+
+/**
+ * A value that is shown as JSON since 1.34. `type` is the type in kube-apiserver if the value is a
+ * struct.
+ */
+export type ShownValue = { readonly json: Json; readonly type?: string }
 
 /**
  * Maximum number of validation errors of one object. Validation stops when this number is reached.
@@ -76,13 +85,25 @@ export function required(path: string, detail = ''): FieldFault {
 }
 
 export function invalidValue(path: string, value: PrintedScalar, detail: string): FieldFault {
-  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${show(value)}: ${detail}` }
+  const message = `Invalid value: ${show(value)}: ${detail}`
+  const fault = { path, reason: 'FieldValueInvalid', message } as const
+  return value === null ? { ...fault, shown: show(value) } : fault
 }
 
 /** Like `invalidValue`, for a value that kube-apiserver formats in a special way. */
-export function invalidShown(path: string, shown: string, detail: string): FieldFault {
+export function invalidShown(
+  path: string,
+  shown: string,
+  detail: string,
+  value?: ShownValue,
+): FieldFault {
   const message = detail === '' ? `Invalid value: ${shown}` : `Invalid value: ${shown}: ${detail}`
-  return { path, reason: 'FieldValueInvalid', message, shown }
+  return { path, reason: 'FieldValueInvalid', message, shown, ...(value && { value }) }
+}
+
+/** Like `invalidValue`, for a string that kube-apiserver does not quote before 1.34. */
+export function invalidUnquoted(path: string, text: string, detail: string): FieldFault {
+  return invalidShown(path, text, detail, { json: text })
 }
 
 /** Like `invalidValue`, but the message leaves out the value, as in kube-apiserver. */
@@ -95,7 +116,10 @@ export function notSupported(
   value: PrintedScalar,
   supported: readonly string[],
 ): FieldFault {
-  return notSupportedShown(path, show(value), supported)
+  const fault = notSupportedShown(path, show(value), supported)
+  if (value === null) return fault
+  const { shown: _, ...plain } = fault
+  return plain
 }
 
 /** Like `notSupported`, for a value that kube-apiserver formats in a special way. */
@@ -103,6 +127,7 @@ export function notSupportedShown(
   path: string,
   shown: string,
   supported: readonly string[],
+  value?: ShownValue,
 ): FieldFault {
   const list = supported.map(quote).join(', ')
   return {
@@ -110,6 +135,7 @@ export function notSupportedShown(
     reason: 'FieldValueNotSupported',
     message: `Unsupported value: ${shown}: supported values: ${list}`,
     shown,
+    ...(value && { value }),
   }
 }
 
@@ -123,10 +149,15 @@ export function duplicateWithoutValue(path: string): FieldFault {
 }
 
 /** Like `duplicate`, for a value that kube-apiserver formats in a special way. */
-export function duplicateShown(path: string, shown: string, detail = ''): FieldFault {
+export function duplicateShown(
+  path: string,
+  shown: string,
+  detail = '',
+  value?: ShownValue,
+): FieldFault {
   const message =
     detail === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${detail}`
-  return { path, reason: 'FieldValueDuplicate', message, shown }
+  return { path, reason: 'FieldValueDuplicate', message, shown, ...(value && { value }) }
 }
 
 /** Returned for an invalid field if kube-apiserver reports the field with an internal error. */

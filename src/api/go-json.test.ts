@@ -29,6 +29,9 @@ const cases: readonly (readonly [go: string, json: string | undefined])[] = [
   ['[]byte{0x61, 0x62}', '"YWI="'],
   ['field.Path{name:"spec", index:"", parent:(*field.Path)(0xc000000000)}', '{}'],
   ['map[string]interface {}{"a":[]interface {}{1, true}}', '{"a":[1,true]}'],
+  ['2001-02-03 04:05:06 +0000 UTC', '"2001-02-03T04:05:06Z"'],
+  ['0001-01-01 00:00:00 +0000 UTC', 'null'],
+  ['core.ResourceList(nil)', 'null'],
   ['core.A{B:(*int32)(0xc000000000)}', undefined],
   ['[]string{"a"... (5 more)}', undefined],
 ]

@@ -12,6 +12,9 @@ import { isFields, type Json } from './object.ts'
 export function goToJson(text: string): string | undefined {
   // Releases before 1.34 show an absent value as the quoted string "null".
   if (text === '"null"') return 'null'
+  const time = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)? \+0000 UTC$/.exec(text)
+  if (time !== null)
+    return `${time[1]}T${time[2]}Z` === zeroTime ? 'null' : `"${time[1]}T${time[2]}Z"`
   try {
     const reader = new GoReader(text)
     const value = reader.value()
@@ -39,6 +42,9 @@ const alwaysShown: ReadonlySet<string> = new Set(
 )
 
 const DEPTH_MAX = 100
+
+/** The time of Go that stands for an absent time. */
+const zeroTime = '0001-01-01T00:00:00Z'
 
 class GoReader {
   readonly #text: string
@@ -72,13 +78,13 @@ class GoReader {
   }
 
   #scalar(): Json | undefined {
-    const text = this.#take(/(?:true|false|-?\d+(?:\.\d+)?)(?![\w.])/y)
+    const text = this.#take(/(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?)(?![\w.])/y)
     return text === undefined ? undefined : JSON.parse(text)
   }
 
   #nil(): typeof nil | undefined {
     const text = this.#take(
-      /<nil>|nil(?!\w)|interface \{\}\(nil\)|\(\*[^()]*\)\(nil\)|(?:\[\]|map\[[^\]]*\])[^({,]*\(nil\)/y,
+      /<nil>|nil(?!\w)|interface \{\}\(nil\)|\(\*[^()]*\)\(nil\)|(?:\[\]|map\[[^\]]*\])[^({,]*\(nil\)|\w+\.\w+\(nil\)/y,
     )
     return text === undefined ? undefined : nil
   }

@@ -27,6 +27,7 @@ import {
   itemsOf,
   type Json,
   type ObjectMeta,
+  present,
 } from '../api/object.ts'
 import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
@@ -199,6 +200,7 @@ function controllerFaults(
   [first, ...others]: readonly Fields[],
 ): FieldFault[] {
   const shown = `[]v1.OwnerReference{${shownItems(references, goOwner)}}`
+  const value = { json: references.map(ownerInOrder) }
   return faultsOfEach(others, (other) => {
     const found = `Found "true" in references for ${shortOwner(first ?? {})} and ${shortOwner(other)}`
     return [
@@ -206,6 +208,7 @@ function controllerFaults(
         ownersPath,
         shown,
         `Only one reference can have Controller set to true. ${found}`,
+        value,
       ),
     ]
   })
@@ -227,13 +230,29 @@ function validateOwner(owner: Fields): FieldFault[] {
   }
   if (apiVersion === 'v1' && owner['kind'] === 'Event') {
     faults.push(
-      invalidShown(ownersPath, goOwner(owner), '/v1, Kind=Event is disallowed from being an owner'),
+      invalidShown(
+        ownersPath,
+        goOwner(owner),
+        '/v1, Kind=Event is disallowed from being an owner',
+        { json: ownerInOrder(owner) },
+      ),
     )
   }
   return faults
 }
 
 const shortOwner = (owner: Fields): string => `${textOf(owner['kind'])}/${textOf(owner['name'])}`
+
+/** Returns the fields of an owner reference in the order of kube-apiserver. */
+const ownerInOrder = (owner: Fields): Fields =>
+  present({
+    apiVersion: textOf(owner['apiVersion']),
+    kind: textOf(owner['kind']),
+    name: textOf(owner['name']),
+    uid: textOf(owner['uid']),
+    controller: owner['controller'],
+    blockOwnerDeletion: owner['blockOwnerDeletion'],
+  })
 
 /**
  * Formats an owner reference as Go does with %#v. In place of the memory addresses of pointers, it

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { invalidShown, required, tooMany } from '../api/field-fault.ts'
+import {
+  invalidShown,
+  invalidUnquoted,
+  invalidValue,
+  notSupported,
+  required,
+  tooMany,
+} from '../api/field-fault.ts'
 import { parts } from '../lib/scheduling/parts.ts'
 import { faultsOfRelease } from './release-faults.ts'
 
@@ -9,6 +16,9 @@ const faults = [
   required('status.conditions[0].reason', 'must be set'),
   required('spec.selector', 'must be set'),
   tooMany('spec.list', 2, 1),
+  invalidUnquoted('spec.limits[5]', '5', 'bad'),
+  invalidValue('spec.a', null, 'bad'),
+  notSupported('spec.b', 'null', ['<c>']),
 ]
 
 test('in 1.33, validation errors have the original texts of the validation rules', () => {
@@ -23,6 +33,9 @@ test('since 1.34, validation errors show values as JSON, and do not repeat the n
       'Required value',
       'Required value: must be set',
       'Too many: 2: must have at most 1 item',
+      'Invalid value: "5": bad',
+      'Invalid value: null: bad',
+      'Unsupported value: "null": supported values: "<c>"',
     ],
   )
 })

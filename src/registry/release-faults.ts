@@ -8,6 +8,7 @@
 import type { FieldFault } from '../api/field-fault.ts'
 import { goToJson } from '../api/go-json.ts'
 import { mapEach } from '../lib/scheduling/parts.ts'
+import { printOrdered } from '../objects/codec/json.ts'
 
 /** The first release that shows invalid values as JSON, and has the shorter texts. */
 const SHORT_TEXTS_SINCE = 34
@@ -19,20 +20,27 @@ export function faultsOfRelease(faults: FieldFault[], release: number): FieldFau
 
 function adapted(fault: FieldFault): FieldFault {
   const { path, message, shown } = fault
-  const json = shown === undefined ? undefined : goToJson(shown)
+  const json = jsonOf(fault)
   const text =
     shown === undefined || json === undefined ? message : message.replace(shown, () => json)
   const [, from, to] =
     shortened.find(([field, old]) => text.endsWith(old) && field.test(path)) ?? []
   const short = from === undefined ? text : text.slice(0, -from.length) + (to ?? '')
   const last = short.replace(/ (?:1 byte|at most 1 item)s$/, (end) => end.slice(0, -1))
-  const renamed = path.replace(/^status\.allocatedResourceStatus(?=$|\[)/, '$&es')
+  const renamed = message.endsWith('Approved and Denied conditions are mutually exclusive')
+    ? 'status.conditions'
+    : path.replace(/^status\.allocatedResourceStatus(?=$|\[)/, '$&es')
   // Since 1.34, an invalid identifier is an invalid value instead of a value of the wrong type.
   const isIdentifier = message.includes(': a valid C identifier must ')
   const reason = isIdentifier ? 'FieldValueInvalid' : fault.reason
   return last === message && renamed === path && reason === fault.reason
     ? fault
     : { ...fault, path: renamed, reason, message: last }
+}
+
+function jsonOf({ shown, value }: FieldFault): string | undefined {
+  if (value !== undefined) return printOrdered(value.json)
+  return shown === undefined ? undefined : goToJson(shown)
 }
 
 /**
@@ -68,6 +76,26 @@ const shortened: readonly (readonly [field: RegExp, from: string, to: string])[]
     'must be empty for finished job',
   ],
   [/\.resourceVersion$/, 'resourceVersion cannot be updated', 'field is immutable'],
+  [/\.service\.name$/i, ': service name is required', ''],
+  [/\.service\.namespace$/i, ': service namespace is required', ''],
+  [/\.message$/, 'message must be non-empty if specified', 'must be non-empty if specified'],
+  [/\.message$/, 'message must not contain line breaks', 'must not contain line breaks'],
+  [/\.name$/, 'name is not a valid CEL identifier', 'must be a valid CEL identifier'],
+  [/\.fieldPath$/, 'fieldPath must be a valid path', 'must be a valid path'],
+  [/\.fieldPath$/, 'fieldPath must be non-empty if specified', 'must be non-empty if specified'],
+  [/\.fieldPath$/, 'fieldPath must not contain line breaks', 'must not contain line breaks'],
+  [
+    /\.selectableFields$/,
+    'selectableFields may only be set when validations.schema is included',
+    'may only be set when validations.schema is included',
+  ],
+  [
+    /\.selectableFields$/,
+    'selectableFields may only be set when version.schema.openAPIV3Schema is not included',
+    'may only be set when `version.schema.openAPIV3Schema` is not included',
+  ],
+  [/\.openAPIV3Schema$/, ': schemas are required', ''],
+  [/\.(?:apiVersion|kind)$/, 'Required value: must not be empty', 'Required value'],
   [/\.host\w+$/i, 'when `pod.Spec.HostUsers` is false', 'when `hostUsers` is false'],
   [
     /\.claims$/,

@@ -3,6 +3,7 @@ import {
   type FieldFault,
   forbiddenField,
   invalidShown,
+  invalidUnquoted,
   invalidValue,
   required,
 } from '../../api/field-fault.ts'
@@ -83,7 +84,7 @@ export function resourceList(checkName: (name: string) => string[]): Rule {
   return (value, path, check) => {
     eachIn(entriesOf(value), check, ([name, amount], _, { faults }) => {
       const at = `${path}[${name}]`
-      for (const why of checkName(name)) faults.push(invalidShown(at, name, why))
+      for (const why of checkName(name)) faults.push(invalidUnquoted(at, name, why))
       faults.push(...checkAmount(name, amount, at))
     })
   }

@@ -37,6 +37,8 @@ export type ResourceObjects = {
 export type AllocatorsOptions = {
   readonly handle: Handler
   readonly store: Store
+  /** Minor version of the release that the control plane serves. */
+  readonly release: number
   /** The prefix of all keys. */
   readonly root: Key
   readonly addresses: ResourceObjects
@@ -83,6 +85,7 @@ export function createAllocators(options: AllocatorsOptions): ServiceAllocators 
   const nodePorts = createNodePorts(options)
   const deleteEndpoints = (parent: Parent): Promise<void> => deleteEndpointsOf(handle, parent)
   const allocator = new ServiceAllocator({
+    release: options.release,
     clusterIps,
     nodePorts,
     cidrs,

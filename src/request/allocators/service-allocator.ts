@@ -2,8 +2,8 @@
  * Allocates and releases what a Service needs in addition to its object: cluster IPs, node ports,
  * and the Endpoints with the same name.
  */
-import { internalError, invalid } from '../../api/errors.ts'
-import { invalidShown } from '../../api/field-fault.ts'
+import { type ApiError, internalError, invalid } from '../../api/errors.ts'
+import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goStrings } from '../../api/go-value.ts'
 import type { Cidr, IpFamily } from '../../api/ip.ts'
 import { type Fields, type KubeObject, textsOf } from '../../api/object.ts'
@@ -11,6 +11,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Allocator, Allocation, AllocationRequest } from '../../registry/allocations.ts'
 import { withPlural } from '../../registry/kinds/core/service-prepare.ts'
+import { faultsOfRelease } from '../../registry/release-faults.ts'
 import { settleFamilies } from '../../registry/kinds/core/service-families.ts'
 import {
   isHeadless,
@@ -26,6 +27,8 @@ import type { RangeRecord } from './range-record.ts'
 import { type PortAssignment, assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
 
 export type ServiceAllocatorOptions = {
+  /** Minor version of the release that the control plane serves. */
+  readonly release: number
   readonly clusterIps: Pick<ClusterIps, 'take' | 'takeAny' | 'release'>
   readonly nodePorts: RangeRecord
   /**
@@ -63,7 +66,7 @@ export class ServiceAllocator implements Allocator {
     const settle = (): ReturnType<typeof settleFamilies> =>
       settleFamilies(specOf(given), old, this.#families)
     const settled = inParts === undefined ? settle() : await inParts(settle)
-    if ('faults' in settled) throw invalid(serviceKind, name, settled.faults)
+    if ('faults' in settled) throw this.#refuse(name, settled.faults)
     const ips: string[] = []
     const ports: number[] = []
     const undo = (): Promise<void> => this.#giveBack(parent, { ips, ports, isDryRun })
@@ -86,6 +89,10 @@ export class ServiceAllocator implements Allocator {
     await this.#orLog('the Endpoints of a Service', parent, () =>
       this.#options.deleteEndpoints(parent),
     )
+  }
+
+  #refuse(name: string, faults: readonly FieldFault[]): ApiError {
+    return invalid(serviceKind, name, faultsOfRelease([...faults], this.#options.release))
   }
 
   async #takeIps(
@@ -135,9 +142,7 @@ export class ServiceAllocator implements Allocator {
       if (wanted === undefined)
         throw internalError(`failed to allocate a serviceIP: ${error.message}`, error)
       const why = `failed to allocate IP ${wanted}: ${error.message}`
-      throw invalid(serviceKind, parent.name, [
-        invalidShown('spec.clusterIPs', goStrings(ips), why),
-      ])
+      throw this.#refuse(parent.name, [invalidShown('spec.clusterIPs', goStrings(ips), why)])
     }
   }
 

@@ -18,7 +18,7 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
   if (subresource !== '' || !resource.isStored)
     throw await refuseSubresource(request, access.admission)
   if (resource.isNamespaced && namespace === '') throw badRequest('Namespace parameter required.')
-  const options = parseWriteOptions(http.query, 'CreateOptions')
+  const options = parseWriteOptions(http.query, 'CreateOptions', request.resource.release)
   const object = await readObject(request, options.fieldValidation, access)
   const written = await createObject(request, object, { options, access })
   return answerWrite(request, { ...written, isNew: true }, show)

@@ -17,6 +17,7 @@ import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
 import type { DeletionOptions, Propagation } from '../../registry/deletion.ts'
 import { parseBoolean, parseExactInteger } from './options.ts'
+import { faultsOfRelease } from '../../registry/release-faults.ts'
 import { dryRunFaults } from './write-options.ts'
 
 export type DeleteOptions = DeletionOptions & {
@@ -53,14 +54,15 @@ const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orpha
  * before the object is read.
  */
 export async function readDeleteOptions(
-  { http, context }: Pick<ResourceRequest, 'http' | 'context'>,
+  { http, context, resource }: Pick<ResourceRequest, 'http' | 'context' | 'resource'>,
   access: Pick<WriteAccess, 'convertYaml' | 'permissions'>,
 ): Promise<DeleteOptions> {
   const body = await context.readBody(http)
   if (body.length > BODY_BYTES_MAX) throw bodyTooLarge(BODY_BYTES_MAX)
   const fields = body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query)
   if (body.length > 0) context.audited?.requestObject(undefined, () => printSent(fields))
-  return checkDeleteOptions(fields, access.permissions.authorizeUnsafeDelete !== undefined)
+  const allowsUnsafe = access.permissions.authorizeUnsafeDelete !== undefined
+  return checkDeleteOptions(fields, resource.release, allowsUnsafe)
 }
 
 /**
@@ -71,7 +73,11 @@ const printSent = (fields: Fields): string =>
   printOrdered({ ...fields, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' })
 
 /** Validates decoded options. Fails with Invalid if an option is invalid. */
-export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): DeleteOptions {
+export function checkDeleteOptions(
+  fields: Fields,
+  release: number,
+  allowsUnsafe = false,
+): DeleteOptions {
   const { preconditions, orphanDependents, propagationPolicy, gracePeriodSeconds } = fields
   const dryRun = stringsOf(fields['dryRun'])
   const isUnsafe = allowsUnsafe && fields[unsafeOption] === true
@@ -80,7 +86,10 @@ export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): Delete
     ...dryRunFaults(dryRun),
     ...(isUnsafe ? unsafeFaults(fields) : []),
   ]
-  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', faults)
+  if (faults.length > 0) {
+    const kind = { group: 'meta.k8s.io', kind: 'DeleteOptions' }
+    throw invalid(kind, '', faultsOfRelease(faults, release))
+  }
   const { uid, resourceVersion } = fieldsOf(preconditions)
   return {
     uid: typeof uid === 'string' ? uid : undefined,

@@ -109,7 +109,14 @@ test('if the gate WatchList is on, a watch can request initial events', () => {
   )
 })
 
-const parse = (text: string) => parseWriteOptions(query(text), 'CreateOptions')
+const parse = (text: string, release = 33) =>
+  parseWriteOptions(query(text), 'CreateOptions', release)
+
+test('since 1.34, the error of dryRun shows its values as JSON', () => {
+  assert.throws(() => parse('dryRun=Some', 34), {
+    message: /dryRun: Unsupported value: \["Some"\]: supported values: "All"/,
+  })
+})
 
 test('write options are parsed, and all of their errors are reported together', () => {
   assert.deepEqual(parse(''), { isDryRun: false, fieldManager: '', fieldValidation: 'Warn' })

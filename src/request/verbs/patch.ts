@@ -27,7 +27,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   const show = represent(negotiate(http, request.resource), access.forms, request, request.view)
   checkSubresource(request)
   const isApply = form === 'apply' || form === 'apply-cbor'
-  const options = parsePatchOptions(http.query, { isApply })
+  const options = parsePatchOptions(http.query, { isApply, release: request.resource.release })
   const body = await request.context.readBody(http)
   if (request.context.isLarge && form !== 'apply-cbor') await holdValues(request, body)
   request.context.audited?.requestPatch(body)

@@ -19,7 +19,7 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
   const { resource, name, http } = request
   const show = represent(negotiate(http, resource), access.forms, request, request.view)
   checkSubresource(request)
-  const options = parseWriteOptions(http.query, 'UpdateOptions')
+  const options = parseWriteOptions(http.query, 'UpdateOptions', request.resource.release)
   const object = await readObject(request, options.fieldValidation, access)
   checkName(object, request)
   const replace = (current: KubeObject | undefined): KubeObject => {

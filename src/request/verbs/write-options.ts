@@ -1,15 +1,17 @@
 /** Parses the query parameters of writes, and validates them with kube-apiserver's messages. */
-import { quote } from '../../api/quote.ts'
 import { invalid } from '../../api/errors.ts'
 import {
   type FieldFault,
   forbiddenField,
   notSupported,
+  notSupportedShown,
   required,
   tooMany,
 } from '../../api/field-fault.ts'
+import { goStrings } from '../../api/go-value.ts'
 import { managerFaults } from '../../api/manager-name.ts'
 import type { FieldValidation } from '../../objects/codec/decode-body.ts'
+import { faultsOfRelease } from '../../registry/release-faults.ts'
 import { parseBoolean } from './options.ts'
 
 export type WriteOptions = {
@@ -24,8 +26,9 @@ const plainOptions: WriteOptions = { isDryRun: false, fieldManager: '', fieldVal
 export function parseWriteOptions(
   query: URLSearchParams,
   kind: 'CreateOptions' | 'UpdateOptions',
+  release: number,
 ): WriteOptions {
-  return query.size === 0 ? plainOptions : parseOptions(query, kind, [])
+  return query.size === 0 ? plainOptions : parseOptions(query, { kind, release, kindFaults: [] })
 }
 
 export type PatchOptions = WriteOptions & {
@@ -37,7 +40,7 @@ const plainPatchOptions: PatchOptions = { ...plainOptions, force: false }
 
 export function parsePatchOptions(
   query: URLSearchParams,
-  { isApply }: { readonly isApply: boolean },
+  { isApply, release }: { readonly isApply: boolean; readonly release: number },
 ): PatchOptions {
   if (query.size === 0 && !isApply) return plainPatchOptions
   const faults: FieldFault[] = []
@@ -47,13 +50,19 @@ export function parsePatchOptions(
   if (isApply && (query.get('fieldManager') ?? '') === '') {
     faults.push(required('fieldManager', 'is required for apply patch'))
   }
-  return { ...parseOptions(query, 'PatchOptions', faults), force: parseBoolean(query.get('force')) }
+  const options = parseOptions(query, { kind: 'PatchOptions', release, kindFaults: faults })
+  return { ...options, force: parseBoolean(query.get('force')) }
+}
+
+type OptionsKind = {
+  readonly kind: string
+  readonly release: number
+  readonly kindFaults: readonly FieldFault[]
 }
 
 function parseOptions(
   query: URLSearchParams,
-  kind: string,
-  kindFaults: readonly FieldFault[],
+  { kind, release, kindFaults }: OptionsKind,
 ): WriteOptions {
   const dryRun = query.getAll('dryRun')
   const fieldManager = query.get('fieldManager') ?? ''
@@ -64,7 +73,8 @@ function parseOptions(
     ...dryRunFaults(dryRun),
     ...validationFaults(validation),
   ]
-  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', faults)
+  if (faults.length > 0)
+    throw invalid({ group: 'meta.k8s.io', kind }, '', faultsOfRelease(faults, release))
   const fieldValidation = validation === 'Ignore' || validation === 'Strict' ? validation : 'Warn'
   return { isDryRun: dryRun.length > 0, fieldManager, fieldValidation }
 }
@@ -79,9 +89,7 @@ export const validateStageCount = (count: number, path = 'dryRun'): FieldFault[]
 export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
   if (dryRun.length > STAGES_MAX) return validateStageCount(dryRun.length)
   if (dryRun.every((stage) => stage === 'All')) return []
-  const shown = `[]string{${dryRun.map((stage) => quote(stage)).join(', ')}}`
-  const message = `Unsupported value: ${shown}: supported values: "All"`
-  return [{ path: 'dryRun', reason: 'FieldValueNotSupported', message }]
+  return [notSupportedShown('dryRun', goStrings(dryRun), ['All'])]
 }
 
 const validations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn']

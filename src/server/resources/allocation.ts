@@ -29,7 +29,7 @@ export type AllocationOptions = {
 }
 
 export function createAllocation(
-  { storage, cluster: { services } }: Config,
+  { release, storage, cluster: { services } }: Config,
   {
     cache,
     store,
@@ -60,6 +60,7 @@ export function createAllocation(
     }
   }
   return createAllocators({
+    release,
     handle,
     store,
     root: rootOf(storage.prefix),

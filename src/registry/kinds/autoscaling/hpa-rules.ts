@@ -4,6 +4,7 @@
 import {
   forbiddenField,
   invalidShown,
+  invalidUnquoted,
   invalidValue,
   notSupported,
   required,
@@ -107,7 +108,7 @@ const rawOrUtilization = eitherTarget(['averageUtilization', 'averageValue'], {
 
 const containerResource: Rule = (value, path, { faults }) => {
   const name = textOf(value)
-  for (const why of checkContainerResourceName(name)) faults.push(invalidShown(path, name, why))
+  for (const why of checkContainerResourceName(name)) faults.push(invalidUnquoted(path, name, why))
 }
 
 const resourceName = 'must specify a resource name'

@@ -1,4 +1,10 @@
-import { duplicate, forbiddenField, invalidShown, required } from '../../../api/field-fault.ts'
+import {
+  duplicate,
+  forbiddenField,
+  invalidShown,
+  invalidUnquoted,
+  required,
+} from '../../../api/field-fault.ts'
 import { goQuantity } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
 import {
@@ -45,7 +51,7 @@ const resourceNames: Rule = (value, path, check) => {
     }
     eachIn(entriesOf(item[list]), check, ([name], _, { faults }) => {
       for (const why of checkName(name))
-        faults.push(invalidShown(`${path}.${list}[${name}]`, name, why))
+        faults.push(invalidUnquoted(`${path}.${list}[${name}]`, name, why))
     })
   }
 }

@@ -225,7 +225,9 @@ function validateStatus(object: KubeObject): FieldFault[] {
       // invalid state shows the name of the resource.
       const path = 'status.allocatedResourceStatus'
       if (!isClaimed(name)) return [notSupported(path, name, ['storage'])]
-      return resizeStates.includes(state) ? [] : [notSupportedShown(path, name, resizeStates)]
+      return resizeStates.includes(state)
+        ? []
+        : [notSupportedShown(path, name, resizeStates, { json: name })]
     }),
     ...faultsOfEach(entriesOf(allocatedResources), ([name, amount]) => {
       const path = 'status.allocatedResources'

@@ -114,6 +114,8 @@ export function validateSet<T>(
         duplicateShown(
           `${path}[${at}]${suffix}`,
           key.isPlain === true ? cutText(text) : quote(text),
+          '',
+          key.isPlain === true ? { json: text } : undefined,
         ),
       ]
     }),

@@ -20,6 +20,7 @@ import {
   validateLabelRequirements,
   validateSelectorSizes,
 } from './access-selectors.ts'
+import { faultsOfRelease } from '../../../registry/release-faults.ts'
 import { readReview, type Review } from './question.ts'
 import { readSelectors } from './read-selectors.ts'
 
@@ -69,7 +70,8 @@ export const createAccessReview =
     } = await readReview(request, access, { validateSize })
     const object = hasSelectors ? sent : withoutSelectors(sent)
     const faults = validate(object, kind)
-    if (faults.length > 0) throw invalid({ group: request.resource.group, kind: '' }, '', faults)
+    const { group, release } = request.resource
+    if (faults.length > 0) throw invalid({ group, kind: '' }, '', faultsOfRelease(faults, release))
     await admit(object)
     const spec = fieldsOf(object['spec'])
     const user = kind === 'SelfSubjectAccessReview' ? request.user : subjectOf(spec)

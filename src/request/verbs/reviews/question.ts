@@ -48,7 +48,7 @@ export async function readReview(
 ): Promise<Question> {
   const { http } = request
   const show = represent(negotiate(http, { hasTable: false }), access.forms, request)
-  const options = parseWriteOptions(http.query, 'CreateOptions')
+  const options = parseWriteOptions(http.query, 'CreateOptions', request.resource.release)
   const asked = { ...request, resource: shown }
   const given = await readObject(asked, options.fieldValidation, access)
   const faults = validateSize?.(given) ?? []

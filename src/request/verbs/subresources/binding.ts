@@ -28,7 +28,7 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
   const { namespace, context, http } = request
   const { resource, access } = pods
   const form = negotiate(http, { hasTable: false })
-  const options = parseWriteOptions(http.query, 'CreateOptions')
+  const options = parseWriteOptions(http.query, 'CreateOptions', request.resource.release)
   const { isDryRun, fieldValidation } = options
   const { release } = resource
   const shape = {

@@ -41,7 +41,7 @@ async function evicted(
     },
     wait: async () => void log.push('wait'),
   }
-  await evictPod(checkDeleteOptions(options), steps).catch((error: unknown) =>
+  await evictPod(checkDeleteOptions(options, 33), steps).catch((error: unknown) =>
     log.push(String(error)),
   )
   return log

@@ -41,7 +41,7 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const { name, namespace, context, http } = request
   const { resource, access } = parts.pods
   const form = negotiate(http, { hasTable: false })
-  const options = parseWriteOptions(http.query, 'CreateOptions')
+  const options = parseWriteOptions(http.query, 'CreateOptions', request.resource.release)
   const shape = shapeOf(resource)
   const expected = {
     group: 'policy',
@@ -61,7 +61,7 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const { object: sent, validate } = await mutate(request, given, admitted)
   const eviction = checked(sent, name, options)
   await validate(eviction)
-  const wanted = checkDeleteOptions(fieldsOf(eviction['deleteOptions']))
+  const wanted = checkDeleteOptions(fieldsOf(eviction['deleteOptions']), request.resource.release)
   const isDryRun = options.isDryRun || wanted.isDryRun
   const key = access.keys.key(namespace, name)
   const read: EvictionSteps['read'] = async () => {

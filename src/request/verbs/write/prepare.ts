@@ -9,6 +9,7 @@ import {
   refuseInvalid,
   unclassified,
 } from '../../../api/errors.ts'
+import { invalidShown } from '../../../api/field-fault.ts'
 import {
   type KubeObject,
   omit,
@@ -16,6 +17,7 @@ import {
   present,
   withManagedFields,
 } from '../../../api/object.ts'
+import { faultsOfRelease } from '../../../registry/release-faults.ts'
 import { type Resource, rulesOf, type Writer } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Revision } from '../../../storage/engine.ts'
@@ -123,10 +125,9 @@ function checkVersion(
   if (fault !== undefined) throw unclassified(fault)
   if (resourceVersion === '' || BigInt(resourceVersion) === 0n) {
     if (resource.rules.allowsUnconditionalUpdate || isView) return
-    const message = 'Invalid value: 0x0: must be specified for an update'
-    const faults = [
-      { path: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message },
-    ] as const
+    const why = 'must be specified for an update'
+    const fault = invalidShown('metadata.resourceVersion', '0x0', why, { json: 0 })
+    const faults = faultsOfRelease([fault], resource.release)
     throw invalid({ group: resource.group, kind: resource.plural }, name, faults)
   }
   if (BigInt(resourceVersion) !== BigInt(revision))

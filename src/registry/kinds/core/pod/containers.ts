@@ -5,6 +5,7 @@
 import { cutText } from '../../../../lib/text/cut-text.ts'
 import {
   duplicate,
+  duplicateShown,
   forbiddenField,
   invalidValue,
   notSupported,
@@ -83,14 +84,11 @@ const resizePolicy: PodRule = (value, path, check) => {
     const resource = textOf(item['resourceName'])
     const policy = textOf(item['restartPolicy'])
     if (!addKey(names, resource)) {
-      faults.push({
-        ...duplicate(`${path}[${at}]`, 0),
-        message: `Duplicate value: ${cutText(resource)}`,
-      })
+      faults.push(duplicateShown(`${path}[${at}]`, cutText(resource), '', { json: resource }))
     }
     if (resource === '') faults.push(required(path))
     else if (resource !== 'cpu' && resource !== 'memory') {
-      faults.push(notSupportedShown(path, cutText(resource), ['cpu', 'memory']))
+      faults.push(notSupportedShown(path, cutText(resource), ['cpu', 'memory'], { json: resource }))
     }
     if (policy === '') faults.push(required(path))
     else if (!restartPolicies.some((known) => known === policy)) {

@@ -4,7 +4,7 @@
  */
 import {
   forbiddenField,
-  invalidShown,
+  invalidUnquoted,
   invalidValue,
   notSupportedShown,
 } from '../../../../api/field-fault.ts'
@@ -66,9 +66,9 @@ const podLevelList: Rule = (value, path, check) => {
   eachIn(entriesOf(value), check, ([name, amount], _, { faults }) => {
     const at = `${path}[${name}]`
     const wrong = checkResourceName(name)
-    for (const why of wrong) faults.push(invalidShown(at, name, why))
+    for (const why of wrong) faults.push(invalidUnquoted(at, name, why))
     if (wrong.length === 0 && !isPodLevel(name)) {
-      faults.push(notSupportedShown(at, name, ['cpu', 'hugepages-', 'memory']))
+      faults.push(notSupportedShown(at, name, ['cpu', 'hugepages-', 'memory'], { json: name }))
     }
     faults.push(...checkAmount(name, amount, at))
   })

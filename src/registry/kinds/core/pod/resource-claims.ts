@@ -9,6 +9,7 @@ import {
   type FieldFault,
   forbiddenField,
   invalidShown,
+  invalidUnquoted,
   invalidValue,
   notSupported,
   notThere,
@@ -160,7 +161,8 @@ export function deviceHealth(containers: readonly Fields[]): Rule {
       eachIn(itemsOf(status['allocatedResourcesStatus']), outer, (resource, index, inner) => {
         const name = textOf(resource['name'])
         const why = container === undefined ? undefined : nameFault(name, names)
-        if (why !== undefined) inner.faults.push(invalidShown(`${own}[${index}].name`, name, why))
+        if (why !== undefined)
+          inner.faults.push(invalidUnquoted(`${own}[${index}].name`, name, why))
         health(resource['resources'], `${own}[${index}].resources`, inner)
       })
     })
