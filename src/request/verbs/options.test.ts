@@ -109,6 +109,18 @@ test('if the gate WatchList is on, a watch can request initial events', () => {
   )
 })
 
+test('if the gate WatchList is on, a watch of existing objects cannot continue a list', () => {
+  for (const [text, allowsWatchList, wanted] of [
+    ['continue=x', true, 'resourceVersionMatch is forbidden when continue is provided'],
+    ['continue=x&resourceVersion=0', true, 'is forbidden when continue is provided'],
+    ['continue=x&resourceVersion=5', true, 'fine'],
+    ['continue=x', false, 'fine'],
+  ] as const) {
+    const found = refusal(() => validateListOptions(query(text), 'watch', { allowsWatchList }))
+    assert.ok(found.includes(wanted), `${text}: ${found}`)
+  }
+})
+
 const parse = (text: string, release = 33) =>
   parseWriteOptions(query(text), 'CreateOptions', release)
 

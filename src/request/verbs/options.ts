@@ -122,6 +122,14 @@ export function parseExactInteger(value: string | null): number | bigint | undef
 
 const matchField = 'resourceVersionMatch'
 
+const continued = forbiddenField(
+  matchField,
+  'resourceVersionMatch is forbidden when continue is provided',
+)
+
+/** Whether a watch of this resourceVersion begins with the existing objects. */
+const isFromStart = (version: string): boolean => version === '' || version === '0'
+
 function listFaults(query: URLSearchParams): FieldFault[] {
   const version = query.get('resourceVersion') ?? ''
   const match = query.get(matchField) ?? ''
@@ -135,11 +143,7 @@ function listFaults(query: URLSearchParams): FieldFault[] {
         ),
       )
     }
-    if ((query.get('continue') ?? '') !== '') {
-      faults.push(
-        forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'),
-      )
-    }
+    if ((query.get('continue') ?? '') !== '') faults.push(continued)
     if (match !== 'Exact' && match !== 'NotOlderThan') {
       faults.push(notSupported(matchField, match, ['Exact', 'NotOlderThan', '']))
     }
@@ -173,16 +177,16 @@ function watchFaults(query: URLSearchParams, allowsWatchList: boolean): FieldFau
       faults.push(forbiddenField('sendInitialEvents', why))
     }
   }
-  if (match === '') return faults
+  const isContinued = (query.get('continue') ?? '') !== ''
+  const isDefault =
+    allowsWatchList && !sendsInitialEvents && isFromStart(query.get('resourceVersion') ?? '')
+  // As in kube-apiserver, such a watch has the default NotOlderThan.
+  if (match === '') return isDefault && isContinued ? [...faults, continued] : faults
   if (!sendsInitialEvents) {
     const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
     faults.push(forbiddenField(matchField, why))
   }
   if (match !== 'NotOlderThan') faults.push(notSupported(matchField, match, ['NotOlderThan']))
-  if ((query.get('continue') ?? '') !== '') {
-    faults.push(
-      forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'),
-    )
-  }
+  if (isContinued) faults.push(continued)
   return faults
 }

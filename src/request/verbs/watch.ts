@@ -9,7 +9,7 @@ import { StorageError } from '../../storage/errors.ts'
 import type { KeyRange } from '../../storage/keys.ts'
 import type { WatchAccess } from './access.ts'
 import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
-import { framingOf } from './represent/framing.ts'
+import { framingOf, marksWithList } from './represent/framing.ts'
 import { choose, parseSelectors } from './selection.ts'
 import { fromStorage, type StorageOperation } from './storage-errors.ts'
 import { WatchFrames } from './watch-frames.ts'
@@ -30,7 +30,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const { range, matches, by } = choose(request, selectors, access.keys)
   const askedVersion =
     options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
-  const hasTable = !(allowsWatchList && isMarked(options))
+  const hasTable = !(allowsWatchList && isMarked(options) && marksWithList(resource))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
   // In two cases, each frame must be a single buffer whose memory is not reused. Messages of a
   // WebSocket wait in a Node.js stream until they are sent. The server's own components read frames
@@ -73,8 +73,8 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
 }
 
 /**
- * Whether a bookmark marks the end of the initial events. The bookmark contains an empty list,
- * which is not possible for a Table.
+ * Whether a bookmark marks the end of the initial events. If the bookmark contains an empty list,
+ * the watch cannot have the form of a Table.
  */
 const isMarked = ({
   sendInitialEvents,

@@ -244,21 +244,30 @@ function bookmarkObject(
   }
 }
 
+/** The first release that marks the end of the initial events without an empty list of the kind. */
+const NO_LIST_SINCE = 34
+
 /**
- * Returns the annotations that mark the end of the initial events. They contain an empty list of
- * the kind, from which clients construct their list.
+ * Whether the mark of the end of the initial events contains an empty list of the kind. Clients
+ * construct their list from it.
  */
+export const marksWithList = ({ release }: Pick<Resource, 'release'>): boolean =>
+  release < NO_LIST_SINCE
+
+/** Returns the annotations that mark the end of the initial events. */
 function endOfInitial(
   resource: Resource,
   as: Conversion | undefined,
 ): { readonly [key: string]: string } {
+  const mark = { 'k8s.io/initial-events-end': 'true' }
+  if (!marksWithList(resource)) return mark
   const typeMeta =
     as?.kind === 'PartialObjectMetadata'
       ? { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${as.version}` }
       : { kind: resource.listKind, apiVersion: apiVersionOf(resource) }
   const list = { ...typeMeta, metadata: {}, items: null }
   return {
-    'k8s.io/initial-events-end': 'true',
+    ...mark,
     'kubernetes.io/initial-events-list-blueprint': Buffer.from(`${printOrdered(list)}\n`).toString(
       'base64',
     ),
