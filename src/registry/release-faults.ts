@@ -7,20 +7,23 @@
  */
 import type { FieldFault } from '../api/field-fault.ts'
 import { goToJson } from '../api/go-json.ts'
+import { cutText } from '../lib/text/cut-text.ts'
 import { mapEach } from '../lib/scheduling/parts.ts'
 import { printOrdered } from '../objects/codec/json.ts'
+import { printInternal } from './internal-json.ts'
 
 /** The first release that shows invalid values as JSON, and has the shorter texts. */
 const SHORT_TEXTS_SINCE = 34
 
 /** Returns the errors as a release reports them. */
 export function faultsOfRelease(faults: FieldFault[], release: number): FieldFault[] {
-  return release < SHORT_TEXTS_SINCE ? faults : mapEach('errors of a release', faults, adapted)
+  if (release < SHORT_TEXTS_SINCE) return faults
+  return mapEach('errors of a release', faults, (fault) => adapted(fault, release))
 }
 
-function adapted(fault: FieldFault): FieldFault {
+function adapted(fault: FieldFault, release: number): FieldFault {
   const { path, message, shown } = fault
-  const json = jsonOf(fault)
+  const json = jsonOf(fault, release)
   const text =
     shown === undefined || json === undefined ? message : message.replace(shown, () => json)
   const [, from, to] =
@@ -38,8 +41,11 @@ function adapted(fault: FieldFault): FieldFault {
     : { ...fault, path: renamed, reason, message: last }
 }
 
-function jsonOf({ shown, value }: FieldFault): string | undefined {
-  if (value !== undefined) return printOrdered(value.json)
+function jsonOf({ shown, value }: FieldFault, release: number): string | undefined {
+  if (value !== undefined) {
+    const { json, type } = value
+    return cutText(type === undefined ? printOrdered(json) : printInternal(type, json, release))
+  }
   return shown === undefined ? undefined : goToJson(shown)
 }
 

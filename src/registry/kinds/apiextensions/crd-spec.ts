@@ -172,6 +172,7 @@ function* validateParts(parts: Fields, place: SchemaContext): Turns<FieldFault[]
 }
 
 function validateTogether(given: Json | undefined): FieldFault[] {
+  const value = { type: '[]apiextensions.CustomResourceDefinitionVersion', json: given ?? null }
   const versions = itemsOf(given)
   const shown = goVersions(versions, Array.isArray(given))
   const isUnique = new Set(versions.map(({ name }) => name)).size === versions.length
@@ -179,7 +180,7 @@ function validateTogether(given: Json | undefined): FieldFault[] {
   return [
     ...(isUnique
       ? []
-      : [invalidShown('spec.versions', shown, 'must contain unique version names')]),
+      : [invalidShown('spec.versions', shown, 'must contain unique version names', value)]),
     ...(isOneStored
       ? []
       : [
@@ -187,6 +188,7 @@ function validateTogether(given: Json | undefined): FieldFault[] {
             'spec.versions',
             shown,
             'must have exactly one version marked as storage version',
+            value,
           ),
         ]),
   ]

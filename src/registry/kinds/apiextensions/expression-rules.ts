@@ -231,9 +231,10 @@ export class RuleChecks {
     }
     this.#addCost(`${path}.rule`, cost)
     this.#addCost(`${path}.messageExpression`, messageCost)
-    if (fault !== '') faults.push(invalidShown(`${path}.rule`, goRule(given), fault))
+    const value = { type: 'apiextensions.ValidationRule', json: given }
+    if (fault !== '') faults.push(invalidShown(`${path}.rule`, goRule(given), fault, value))
     if (messageFault !== '')
-      faults.push(invalidShown(`${path}.messageExpression`, goRule(given), messageFault))
+      faults.push(invalidShown(`${path}.messageExpression`, goRule(given), messageFault, value))
     if (usesOldSelf && uncorrelated !== '') {
       const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`
       faults.push(invalidValue(`${path}.rule`, rule.rule, why))

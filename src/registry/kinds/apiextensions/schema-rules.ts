@@ -96,7 +96,7 @@ function validateRoot(schema: Fields, path: string): FieldFault[] {
   if (others.length === 0) return []
   const shown = goStruct('apiextensions.JSONSchemaProps', { Type: quote(type) })
   const why = `only [${allowedAtRoot.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`
-  return [invalidShown(path, shown, why)]
+  return [invalidShown(path, shown, why, { type: 'apiextensions.JSONSchemaProps', json: schema })]
 }
 
 /**

@@ -32,7 +32,8 @@ function* validateSame(
   slice: Slice,
 ): Turns<FieldFault[]> {
   if (data === current['data']) return []
-  return [invalidShown('data', yield* goRaw(data, slice), 'field is immutable')]
+  const value = { type: 'runtime.RawExtension', json: data ?? null }
+  return [invalidShown('data', yield* goRaw(data, slice), 'field is immutable', value)]
 }
 
 /**

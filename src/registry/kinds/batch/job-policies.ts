@@ -129,6 +129,9 @@ export const podFailurePolicy: Rule = (value, path, check) => {
   })
 }
 
+export const failurePolicyType = 'batch.PodFailurePolicy'
+export const successPolicyType = 'batch.SuccessPolicy'
+
 /** Formats a policy as Go does with %#v. Values that are pointers in Go are shortened. */
 export function goFailurePolicy(policy: Json | undefined): string {
   const rules = itemsOf(fieldsOf(policy)['rules'])

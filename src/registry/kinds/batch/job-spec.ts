@@ -13,7 +13,12 @@ import { all, fields, ifPresent, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
 import { podTemplate } from '../apps/selector-and-template.ts'
 import { podTemplateWarnings } from '../core/pod/warnings.ts'
-import { goSuccessPolicy, podFailurePolicy, successPolicy } from './job-policies.ts'
+import {
+  goSuccessPolicy,
+  podFailurePolicy,
+  successPolicy,
+  successPolicyType,
+} from './job-policies.ts'
 
 /**
  * Maximum parallelism of an indexed Job. The states of all its indexes must fit into the status of
@@ -110,8 +115,11 @@ const indexedSuccess: Rule = (value, path, check) => {
   const at = `${path}.successPolicy`
   if (policy === undefined) return
   if (mode === 'Indexed') successPolicy(numberOf(completions))(policy, at, check)
-  else
-    check.faults.push(invalidShown(at, goSuccessPolicy(policy), 'requires indexed completion mode'))
+  else {
+    const inner = { type: successPolicyType, json: policy }
+    const why = 'requires indexed completion mode'
+    check.faults.push(invalidShown(at, goSuccessPolicy(policy), why, inner))
+  }
 }
 
 const podReplacementPolicy: Rule = (value, path, check) => {

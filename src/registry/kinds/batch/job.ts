@@ -34,7 +34,12 @@ import { all, faultsOf, type Rule } from '../../rules/rule.ts'
 import { fixedSelector, labelsOf, matchingLabels } from '../apps/selector-and-template.ts'
 import { isSpecChanged, nameWarnings } from '../core/pod/warnings.ts'
 import { jobFields } from '../selectable.ts'
-import { goFailurePolicy, goSuccessPolicy } from './job-policies.ts'
+import {
+  failurePolicyType,
+  goFailurePolicy,
+  goSuccessPolicy,
+  successPolicyType,
+} from './job-policies.ts'
 import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { validateJobStatus } from './job-status.ts'
 
@@ -234,16 +239,12 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
   const struct = typeOf('batch/v1', 'JobSpec', gates.release)
-  const fixed = (name: string, show: (value: Json) => string): FieldFault[] => {
+  const fixed = (name: string, show: (value: Json) => string, type?: string): FieldFault[] => {
     const value = now[name]
     if (isEqual(struct, { [name]: value }, { [name]: before[name] })) return []
-    return [
-      invalidShown(
-        `spec.${name}`,
-        value === undefined ? '"null"' : show(value),
-        'field is immutable',
-      ),
-    ]
+    const shown = value === undefined ? '"null"' : show(value)
+    const inner = type === undefined || value === undefined ? undefined : { type, json: value }
+    return [invalidShown(`spec.${name}`, shown, 'field is immutable', inner)]
   }
   return [
     ...faultsOf(spec, now, 'spec', gates),
@@ -253,10 +254,10 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
     ...faultsOf(fixedSelector(before['selector']), now['selector'], 'spec.selector'),
     ...validateTemplate(now, current, gates),
     ...fixed('completionMode', quoted),
-    ...fixed('podFailurePolicy', goFailurePolicy),
+    ...fixed('podFailurePolicy', goFailurePolicy, failurePolicyType),
     ...fixed('backoffLimitPerIndex', number),
     ...fixed('managedBy', quoted),
-    ...fixed('successPolicy', goSuccessPolicy),
+    ...fixed('successPolicy', goSuccessPolicy, successPolicyType),
   ]
 }
 
@@ -290,7 +291,9 @@ function validateTemplate(
     ? placedLike(fieldsOf(before['template']), fieldsOf(template))
     : before['template']
   if (isEqual(typeOf('core/v1', 'PodTemplateSpec', release), template, expected)) return []
-  return [invalidShown('spec.template', 'core.PodTemplateSpec{...}', 'field is immutable')]
+  const type = 'core.PodTemplateSpec'
+  const value = { type, json: template ?? {} }
+  return [invalidShown('spec.template', `${type}{...}`, 'field is immutable', value)]
 }
 
 function placedLike(template: Fields, other: Fields): Fields {

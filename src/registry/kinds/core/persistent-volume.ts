@@ -246,9 +246,13 @@ function validateChange(now: Fields, before: Fields): FieldFault[] {
   const dump = goStruct('core.VolumeNodeAffinity', {
     Required: goPointer('core.NodeSelector', true),
   })
-  const shown = now['nodeAffinity'] === undefined ? '"null"' : dump
+  const json = now['nodeAffinity']
   const why = 'field is immutable, except for updating from beta label to GA'
-  return [...faults, invalidShown('nodeAffinity', shown, why)]
+  const fault =
+    json === undefined
+      ? invalidValue('nodeAffinity', null, why)
+      : invalidShown('nodeAffinity', dump, why, { type: 'core.VolumeNodeAffinity', json })
+  return [...faults, fault]
 }
 
 const isSameAffinity = (now: Json | undefined, was: Json): boolean =>

@@ -85,7 +85,10 @@ const scopeSelector: Rule = (value, path, { faults }) => {
     if (!scopes.has(name)) faults.push(invalidValue(`${at}.scopeName`, name, 'unsupported scope'))
     if (misapplied.has(name)) {
       faults.push(
-        invalidShown(at, 'core.ScopeSelector{...}', 'unsupported scope applied to resource'),
+        invalidShown(at, 'core.ScopeSelector{...}', 'unsupported scope applied to resource', {
+          type: 'core.ScopeSelector',
+          json: fieldsOf(selector),
+        }),
       )
     }
     if (plainScopes.has(name) && operator !== 'Exists')

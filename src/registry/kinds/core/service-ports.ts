@@ -1,6 +1,7 @@
 import {
   checked,
   duplicate,
+  duplicateShown,
   faultsOfEach,
   type FieldFault,
   forbiddenField,
@@ -99,5 +100,5 @@ function repeatedPort(path: string, protocol: string, port: number): FieldFault 
     TargetPort: goIntOrString(0),
     NodePort: '0',
   })
-  return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${shown}` }
+  return duplicateShown(path, shown)
 }

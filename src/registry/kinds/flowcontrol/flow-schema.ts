@@ -261,11 +261,11 @@ function validateNames(
 function validateMandatory(spec: Fields, name: string): FieldFault[] {
   const fixed = mandatoryFlowSchemas.get(name)
   if (fixed === undefined || isEqualAs('flowcontrol/v1 FlowSchemaSpec', spec, fixed)) return []
+  const type = 'flowcontrol.FlowSchemaSpec'
   return [
-    invalidShown(
-      'spec',
-      'flowcontrol.FlowSchemaSpec{...}',
-      `spec of '${name}' must equal the fixed value`,
-    ),
+    invalidShown('spec', `${type}{...}`, `spec of '${name}' must equal the fixed value`, {
+      type,
+      json: spec,
+    }),
   ]
 }

@@ -175,11 +175,11 @@ function validateMandatory(spec: Fields, name: string): FieldFault[] {
   const compared = isExempt ? { ...spec, exempt: fixed['exempt'] } : spec
   if (isEqualAs('flowcontrol/v1 PriorityLevelConfigurationSpec', compared, fixed)) return []
   const what = isExempt ? `spec of '${name}' except the 'spec.exempt' field` : `spec of '${name}'`
+  const type = 'flowcontrol.PriorityLevelConfigurationSpec'
   return [
-    invalidShown(
-      'spec',
-      'flowcontrol.PriorityLevelConfigurationSpec{...}',
-      `${what} must equal the fixed value`,
-    ),
+    invalidShown('spec', `${type}{...}`, `${what} must equal the fixed value`, {
+      type,
+      json: spec,
+    }),
   ]
 }

@@ -35,7 +35,9 @@ const uniqueTolerations: Rule = (value, path, check) => {
   tolerations(value, `${path}.tolerations`, check)
   const list = itemsOf(value)
   for (const at of repeatsIn(mapEach('tolerations of a class', list, identityOf))) {
-    check.faults.push(duplicateShown(`${path}[${at}]`, goToleration(list[at] ?? {})))
+    const json = list[at] ?? {}
+    const value = { type: 'core.Toleration', json }
+    check.faults.push(duplicateShown(`${path}[${at}]`, goToleration(json), '', value))
   }
 }
 

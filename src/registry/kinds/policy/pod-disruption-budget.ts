@@ -12,7 +12,8 @@ const oneLimit: Rule = (value, path, { faults }) => {
   const { minAvailable, maxUnavailable } = fieldsOf(value)
   if (minAvailable === undefined || maxUnavailable === undefined) return
   const why = 'minAvailable and maxUnavailable cannot be both set'
-  faults.push(invalidShown(path, 'policy.PodDisruptionBudgetSpec{...}', why))
+  const type = 'policy.PodDisruptionBudgetSpec'
+  faults.push(invalidShown(path, `${type}{...}`, why, { type, json: fieldsOf(value) }))
 }
 
 const limit = ifPresent(all(countOrPercent, atMostHundredPercent))

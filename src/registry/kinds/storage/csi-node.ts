@@ -107,9 +107,12 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
     if (was === undefined) return []
     const counted = mayCount ? { ...was, allocatable: driver['allocatable'] } : was
     if (isEqualAs('storage/v1 CSINodeDriver', driver, counted)) return []
-    return [invalidShown('spec.drivers', goDriver(driver), 'field is immutable')]
+    const value = { type: driverType, json: driver }
+    return [invalidShown('spec.drivers', goDriver(driver), 'field is immutable', value)]
   })
 }
+
+const driverType = 'storage.CSINodeDriver'
 
 function goDriver(driver: Fields): string {
   const keys = goStrings(textsOf(driver['topologyKeys']))
@@ -118,5 +121,5 @@ function goDriver(driver: Fields): string {
     `NodeID:${quote(textOf(driver['nodeID']))}`,
     `TopologyKeys:${keys}`,
   ]
-  return `storage.CSINodeDriver{${parts.join(', ')}, Allocatable:${goPointer('storage.VolumeNodeResources', driver['allocatable'] !== undefined)}}`
+  return `${driverType}{${parts.join(', ')}, Allocatable:${goPointer('storage.VolumeNodeResources', driver['allocatable'] !== undefined)}}`
 }

@@ -114,5 +114,7 @@ function validateError(error: Json | undefined, path: string): FieldFault[] {
  */
 function validateSame(object: KubeObject, current: KubeObject): FieldFault[] {
   if (isEqualAs('storage/v1 VolumeAttachmentSpec', object['spec'], current['spec'])) return []
-  return [invalidShown('spec', 'storage.VolumeAttachmentSpec{...}', 'field is immutable')]
+  const type = 'storage.VolumeAttachmentSpec'
+  const value = { type, json: fieldsOf(object['spec']) }
+  return [invalidShown('spec', `${type}{...}`, 'field is immutable', value)]
 }

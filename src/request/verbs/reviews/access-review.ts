@@ -196,7 +196,12 @@ function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
   )
   if (isEmpty) return []
   const why = isLocal ? 'must be empty except for namespace' : 'must be empty'
-  return [invalidShown('metadata', 'v1.ObjectMeta{...}', why)]
+  return [
+    invalidShown('metadata', 'v1.ObjectMeta{...}', why, {
+      type: 'meta.ObjectMeta',
+      json: metadata,
+    }),
+  ]
 }
 
 function validateLocal({ metadata, spec }: KubeObject, kind: Kind): FieldFault[] {

@@ -62,7 +62,8 @@ function validateSource(claim: Fields, path: string): FieldFault[] {
     given.length === 0
       ? 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'
       : 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
-  return [invalidShown(path, shown, why), ...faults]
+  const value = { type: 'core.PodResourceClaim', json: claim }
+  return [invalidShown(path, shown, why, value), ...faults]
 }
 
 export function claimsOf(spec: Fields): PodCheck['claims'] {

@@ -25,7 +25,9 @@ const seccompProfile: Rule = ifPresent((value, path, check) => {
       Type: quote(textOf(type)),
       LocalhostProfile: goPointer('string', true),
     })
-    check.faults.push(invalidShown(at, shown, 'can only be set when seccomp type is Localhost'))
+    const inner = { type: 'core.SeccompProfile', json: fieldsOf(value) }
+    const why = 'can only be set when seccomp type is Localhost'
+    check.faults.push(invalidShown(at, shown, why, inner))
   }
   if (textOf(type) === '')
     check.faults.push(required(`${path}.type`, 'type is required when seccompProfile is set'))
@@ -70,11 +72,13 @@ const escalation: Rule = (value, path, { faults }) => {
   const context = fieldsOf(value)
   if (context['allowPrivilegeEscalation'] !== false) return
   const not = 'cannot set `allowPrivilegeEscalation` to false and'
+  const inner = { type: 'core.SecurityContext', json: context }
   if (context['privileged'] === true) {
-    faults.push(invalidShown(path, goContext(context), `${not} \`privileged\` to true`))
+    faults.push(invalidShown(path, goContext(context), `${not} \`privileged\` to true`, inner))
   }
   if (textsOf(fieldsOf(context['capabilities'])['add']).includes('CAP_SYS_ADMIN')) {
-    faults.push(invalidShown(path, goContext(context), `${not} \`capabilities.Add\` CAP_SYS_ADMIN`))
+    const why = `${not} \`capabilities.Add\` CAP_SYS_ADMIN`
+    faults.push(invalidShown(path, goContext(context), why, inner))
   }
 }
 
