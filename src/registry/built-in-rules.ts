@@ -51,7 +51,7 @@ export function writeRules(
     allowsUnconditionalUpdate: strategy.needsResourceVersion !== true,
     createsOnUpdate: strategy.createsOnUpdate === true,
     metadata: {
-      ...metadataRulesOf(strategy),
+      ...metadataRulesOf(strategy, gates.release),
       checkName: rules.checkName ?? nameRuleOf(strategy),
       ...(rules.usesGenerateNameVerbatim === true ? { usesGenerateNameVerbatim: true } : {}),
     },

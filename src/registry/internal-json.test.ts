@@ -25,11 +25,12 @@ test('metadata of a template is inlined with the names of JSON', () => {
   assert.match(text, /"SecurityContext":\{"HostNetwork":true,"HostPID":false,/)
 })
 
+const template = (release: number): string => printInternal('core.PodTemplateSpec', {}, release)
+
 test('fields of a later release are shown only since this release', () => {
-  const text = (release: number): string => printInternal('core.PodTemplateSpec', {}, release)
-  assert.doesNotMatch(text(34), /SchedulingGroup/)
-  assert.match(text(36), /"SchedulingGroup":null/)
-  assert.match(text(37), /"NodeName":"","HostNetwork":false/)
+  assert.doesNotMatch(template(34), /SchedulingGroup/)
+  assert.match(template(36), /"SchedulingGroup":null/)
+  assert.match(template(37), /"NodeName":"","HostNetwork":false/)
 })
 
 test('a schema has the form of the internal version', () => {

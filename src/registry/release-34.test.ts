@@ -166,3 +166,81 @@ test('since 1.34, the PodSpec and the claim templates of a StatefulSet are valid
   assert.ok(current !== undefined && update !== undefined)
   assert.deepEqual(validateUpdate(update, current, { resource, rules: resource.rules }), [])
 })
+
+/** Validates an update of an object by another one, without defaults. */
+function updateFaults(
+  resources: ReadonlyMap<string, Resource>,
+  name: string,
+  [object, current]: readonly [KubeObject, KubeObject],
+): readonly string[] {
+  const resource = find(resources, name)
+  const faults = validateUpdate(object, current, { resource, rules: resource.rules })
+  return faults.map(({ path, message }) => `${path}: ${message}`)
+}
+
+test('since 1.34, an update of a ReplicaSet reports each error once', () => {
+  const selector = { matchLabels: { a: 'b' } }
+  const template = { metadata: { labels: { a: 'b' } }, spec: pod({})['spec'] ?? null }
+  const object = (replicas: number): KubeObject => ({
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { ...metadata, finalizers: ['x'] },
+    spec: { replicas, selector, template },
+  })
+  const [before, after] = [older, newer].map((resources) => {
+    const { shape } = find(resources, 'v1 ReplicaSet')
+    const faults = updateFaults(resources, 'v1 ReplicaSet', [
+      shape.setDefaults(object(-1)),
+      shape.setDefaults(object(1)),
+    ])
+    const count = (path: string): number => faults.filter((fault) => fault.startsWith(path)).length
+    return { finalizers: count('metadata.finalizers'), replicas: count('spec.replicas') }
+  })
+  assert.deepEqual(before, { finalizers: 2, replicas: 2 })
+  assert.deepEqual(after, { finalizers: 1, replicas: 1 })
+})
+
+test('since 1.34, the statuses in the failure policy of a CronJob have a default', () => {
+  const policy = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'A' }] }] }
+  const given = {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata,
+    spec: { jobTemplate: { spec: { podFailurePolicy: policy } } },
+  }
+  const statuses = [older, newer].map((resources) => {
+    const { spec } = find(resources, 'v1 CronJob').shape.setDefaults(given)
+    const job = fieldsOf(fieldsOf(fieldsOf(spec)['jobTemplate'])['spec'])
+    const [rule] = itemsOf(fieldsOf(job['podFailurePolicy'])['rules'])
+    return itemsOf(rule?.['onPodConditions'])[0]?.['status']
+  })
+  assert.deepEqual(statuses, [undefined, 'True'])
+})
+
+test('a key of matchLabelKeys is refused if an expression repeats it in the selector', () => {
+  const constraint = {
+    maxSkew: 1,
+    topologyKey: 'zone',
+    whenUnsatisfiable: 'DoNotSchedule',
+    labelSelector: { matchLabels: { app: 'x' } },
+    matchLabelKeys: ['app'],
+  }
+  const given = pod({ topologySpreadConstraints: [constraint] })
+  const labelled = { ...given, metadata: { ...metadata, labels: { app: 'x' } } }
+  assert.deepEqual(faultsIn(newer, 'v1 Pod', given), [])
+  assert.deepEqual(faultsIn(newer, 'v1 Pod', labelled), [
+    'spec.topologySpreadConstraints[0][0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector',
+  ])
+})
+
+test('since 1.34, ephemeral containers cannot have an empty list of claims', () => {
+  const withEphemeral = (list: readonly Fields[]): KubeObject => pod({ ephemeralContainers: list })
+  const added = withEphemeral([{ name: 'e', image: 'i', resources: { claims: [] } }])
+  const texts = [older, newer].map((resources) => {
+    const { shape } = find(resources, 'v1 Pod')
+    const whole = shape.setDefaults(added)
+    return validateCreate(whole, find(resources, 'v1 Pod')).map(({ path }) => path)
+  })
+  assert.ok(!texts[0]?.includes('spec.ephemeralContainers[0].resources'))
+  assert.ok(texts[1]?.includes('spec.ephemeralContainers[0].resources'))
+})

@@ -49,6 +49,9 @@ function jsonOf({ shown, value }: FieldFault, release: number): string | undefin
   return shown === undefined ? undefined : goToJson(shown)
 }
 
+/** The form of names in search paths. Since 1.34, its description allows underscores. */
+const subdomainForm = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'
+
 /**
  * Texts that are shorter since 1.34: the end `from` becomes `to` in errors whose path matches
  * `field`.
@@ -102,6 +105,11 @@ const shortened: readonly (readonly [field: RegExp, from: string, to: string])[]
   ],
   [/\.openAPIV3Schema$/, ': schemas are required', ''],
   [/\.(?:apiVersion|kind)$/, 'Required value: must not be empty', 'Required value'],
+  [
+    /\.searches\[\d+\]$/,
+    `${subdomainForm}')`,
+    `${subdomainForm.replaceAll('[a-z0-9]([-', '_?[a-z0-9]([-_')}')`,
+  ],
   [/\.host\w+$/i, 'when `pod.Spec.HostUsers` is false', 'when `hostUsers` is false'],
   [
     /\.claims$/,

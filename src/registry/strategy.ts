@@ -33,6 +33,8 @@ export type Strategy = {
    * each kind validates metadata.
    */
   readonly updateChecks?: readonly UpdateCheck[]
+  /** The first release in which an update skips the check `metadata`. */
+  readonly noMetadataCheckSince?: number
   /** Whether an update must have a resourceVersion. */
   readonly needsResourceVersion?: true
   /** Whether an update of a nonexistent object creates it. */
@@ -82,15 +84,23 @@ const nameRules = {
 export const nameRuleOf = ({ names }: Strategy): ((name: string) => string[]) =>
   names === undefined ? checkDnsSubdomain : nameRules[names]
 
-export const metadataRulesOf = ({
-  ignoresMetadata,
-  finalizersNeedNoDomain,
-  updateChecks,
-}: Strategy): Omit<MetadataRules, 'checkName'> => ({
-  isChecked: ignoresMetadata !== true,
-  needsDomains: finalizersNeedNoDomain !== true,
-  updateChecks: updateChecks ?? ['change', 'rules'],
+export const metadataRulesOf = (
+  strategy: Strategy,
+  release: number,
+): Omit<MetadataRules, 'checkName'> => ({
+  isChecked: strategy.ignoresMetadata !== true,
+  needsDomains: strategy.finalizersNeedNoDomain !== true,
+  updateChecks: updateChecksOf(strategy, release),
 })
+
+function updateChecksOf(
+  { updateChecks = ['change', 'rules'], noMetadataCheckSince = Infinity }: Strategy,
+  release: number,
+): readonly UpdateCheck[] {
+  return release < noMetadataCheckSince
+    ? updateChecks
+    : updateChecks.filter((check) => check !== 'metadata')
+}
 
 /**
  * Returns the paths of fields that a write through a subresource does not change. An empty

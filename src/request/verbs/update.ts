@@ -14,6 +14,9 @@ import { updateObject } from './write/update-object.ts'
 import { mayCreateAt } from './write/write.ts'
 import { parseWriteOptions } from './write-options.ts'
 
+/** The first release that looks for the object before it checks the UID in the body. */
+const MISSING_FIRST_SINCE = 34
+
 /** Updates an object or one of its subresources. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, name, http } = request
@@ -23,8 +26,10 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
   const object = await readObject(request, options.fieldValidation, access)
   checkName(object, request)
   const replace = (current: KubeObject | undefined): KubeObject => {
+    const isMissing = current === undefined && !mayCreateAt(request)
+    if (isMissing && resource.release >= MISSING_FIRST_SINCE) throw notFound(resource, name)
     checkUid(object, current, request, { keys: access.keys, isDryRun: options.isDryRun })
-    if (current === undefined && !mayCreateAt(request)) throw notFound(resource, name)
+    if (isMissing) throw notFound(resource, name)
     return object
   }
   const updated = await updateObject(request, replace, { options, access, owners: 'recorded' })

@@ -12,6 +12,7 @@ import { nonNegative } from '../../rules/scalars.ts'
 import {
   fixedSelector,
   matchingLabels,
+  ONCE_SINCE,
   podTemplate,
   runningForever,
   usefulSelector,
@@ -77,7 +78,11 @@ const specRule = (currentTemplate?: Json): Rule =>
 const newSpec = specRule()
 
 export const daemonSetRules: KindRules = {
-  strategy: { updateChecks: ['metadata', 'change', 'rules'], generation: { fields: ['spec'] } },
+  strategy: {
+    updateChecks: ['metadata', 'change', 'rules'],
+    noMetadataCheckSince: ONCE_SINCE,
+    generation: { fields: ['spec'] },
+  },
   refuse: unreadableGeneration,
   setDefaults: (object) => withTemplateGeneration(object, generationOf(object)),
   prepareCreate: (object) => withTemplateGeneration(object, Math.max(generationOf(object), 1)),
@@ -90,9 +95,9 @@ export const daemonSetRules: KindRules = {
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    // As in kube-apiserver, an update validates the spec twice, so each error is reported twice.
     const spec = specRule(before['template'])
-    const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
+    const fixed = fields({ selector: fixedSelector(before['selector']) })
+    const rule = gates.release < ONCE_SINCE ? all(spec, spec, fixed) : all(fixed, spec)
     return faultsOf(rule, object['spec'], 'spec', gates)
   },
   warnings: (object, current, gates) =>

@@ -6,6 +6,7 @@ import {
   fixedSelector,
   namedWorkloadWarnings,
   neededSelector,
+  ONCE_SINCE,
   podTemplate,
   runningForever,
   selectedTemplate,
@@ -29,13 +30,17 @@ const specRule = (currentTemplate?: Json): Rule =>
 const newSpec = specRule()
 
 export const replicaSetRules: KindRules = {
-  strategy: { updateChecks: ['metadata', 'change', 'rules'], generation: { fields: ['spec'] } },
+  strategy: {
+    updateChecks: ['metadata', 'change', 'rules'],
+    noMetadataCheckSince: ONCE_SINCE,
+    generation: { fields: ['spec'] },
+  },
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    // As in kube-apiserver, an update validates the spec twice, so each error is reported twice.
     const spec = specRule(before['template'])
-    const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
+    const fixed = fields({ selector: fixedSelector(before['selector']) })
+    const rule = gates.release < ONCE_SINCE ? all(spec, spec, fixed) : all(spec, fixed)
     return faultsOf(rule, object['spec'], 'spec', gates)
   },
   warnings: namedWorkloadWarnings,

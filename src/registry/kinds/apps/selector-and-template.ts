@@ -23,6 +23,12 @@ import { validateAlwaysRestarted, validatePodTemplate } from '../core/pod/templa
 import { isSpecChanged, nameWarnings, podTemplateWarnings } from '../core/pod/warnings.ts'
 
 /**
+ * The first release in which an update of a ReplicaSet or DaemonSet validates its metadata and spec
+ * only once. Before, each error is reported twice.
+ */
+export const ONCE_SINCE = 34
+
+/**
  * Returns the rule for a selector, which can be absent but must not be empty. `emptyFor` is the
  * name of the workload in messages.
  */

@@ -12,6 +12,7 @@ import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative, oneOf } from '../../rules/scalars.ts'
 import { isSpecChanged, nameWarnings } from '../core/pod/warnings.ts'
 import { scheduleFault } from './cron-schedule.ts'
+import { withStatuses } from './job-policies.ts'
 import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { isTimeZone } from './time-zone.ts'
 
@@ -108,8 +109,13 @@ const specRule = (scheduleBefore: string): Rule =>
 
 const newSpec = specRule('')
 
+/** The first release that sets the statuses in the failure policy of the job template. */
+const STATUSES_SINCE = 34
+
 export const cronJobRules: KindRules = {
   strategy: { generation: { fields: ['spec'] } },
+  setDefaults: (object, { release }) =>
+    release < STATUSES_SINCE ? object : withPolicyStatuses(object),
   validate: (object, gates) => [
     ...faultsOf(newSpec, object['spec'], 'spec', gates),
     ...validateName(object),
@@ -134,6 +140,17 @@ export const cronJobRules: KindRules = {
       ...zone,
     ]
   },
+}
+
+/** Sets the default status of the conditions in the failure policy of the job template. */
+function withPolicyStatuses(object: KubeObject): KubeObject {
+  const spec = fieldsOf(object['spec'])
+  const template = fieldsOf(spec['jobTemplate'])
+  const job = fieldsOf(template['spec'])
+  const { podFailurePolicy: policy } = job
+  if (policy === undefined) return object
+  const jobTemplate = { ...template, spec: { ...job, podFailurePolicy: withStatuses(policy) } }
+  return { ...object, spec: { ...spec, jobTemplate } }
 }
 
 function validateName({ metadata: { name = '' } }: KubeObject): FieldFault[] {

@@ -129,6 +129,24 @@ export const podFailurePolicy: Rule = (value, path, check) => {
   })
 }
 
+/** Sets the default status of the conditions in a policy. */
+export function withStatuses(policy: Json): Json {
+  const { rules } = fieldsOf(policy)
+  if (!Array.isArray(rules)) return policy
+  const filled = itemsOf(rules).map((rule) =>
+    Array.isArray(rule['onPodConditions'])
+      ? {
+          ...rule,
+          onPodConditions: itemsOf(rule['onPodConditions']).map((one) => ({
+            status: 'True',
+            ...one,
+          })),
+        }
+      : rule,
+  )
+  return { ...fieldsOf(policy), rules: filled }
+}
+
 export const failurePolicyType = 'batch.PodFailurePolicy'
 export const successPolicyType = 'batch.SuccessPolicy'
 

@@ -13,7 +13,6 @@ import {
   type Fields,
   fieldsOf,
   isFields,
-  itemsOf,
   type Json,
   type KubeObject,
   numberOf,
@@ -39,6 +38,7 @@ import {
   goFailurePolicy,
   goSuccessPolicy,
   successPolicyType,
+  withStatuses,
 } from './job-policies.ts'
 import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { validateJobStatus } from './job-status.ts'
@@ -105,23 +105,6 @@ function setDefaults(object: KubeObject, gates: Gates): KubeObject {
         : { podFailurePolicy: withStatuses(podFailurePolicy) }),
     },
   }
-}
-
-function withStatuses(policy: Json): Json {
-  const { rules } = fieldsOf(policy)
-  if (!Array.isArray(rules)) return policy
-  const filled = itemsOf(rules).map((rule) =>
-    Array.isArray(rule['onPodConditions'])
-      ? {
-          ...rule,
-          onPodConditions: itemsOf(rule['onPodConditions']).map((one) => ({
-            status: 'True',
-            ...one,
-          })),
-        }
-      : rule,
-  )
-  return { ...fieldsOf(policy), rules: filled }
 }
 
 /**

@@ -23,10 +23,14 @@ import { warnings } from './service-warnings.ts'
 /** Default timeout of session affinity, which is three hours. */
 const AFFINITY_SECONDS = 10_800
 
+/** The first release in which an update validates the metadata only once. */
+const ONCE_SINCE = 34
+
 export const serviceRules: KindRules = {
   strategy: {
     names: 'dns1035',
     updateChecks: ['change', 'rules', 'metadata'],
+    noMetadataCheckSince: ONCE_SINCE,
     createsOnUpdate: true,
     returnsDeleted: true,
   },

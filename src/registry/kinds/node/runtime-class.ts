@@ -36,8 +36,8 @@ const uniqueTolerations: Rule = (value, path, check) => {
   const list = itemsOf(value)
   for (const at of repeatsIn(mapEach('tolerations of a class', list, identityOf))) {
     const json = list[at] ?? {}
-    const value = { type: 'core.Toleration', json }
-    check.faults.push(duplicateShown(`${path}[${at}]`, goToleration(json), '', value))
+    const inner = { type: 'core.Toleration', json }
+    check.faults.push(duplicateShown(`${path}[${at}]`, goToleration(json), '', inner))
   }
 }
 

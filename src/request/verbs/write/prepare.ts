@@ -126,8 +126,8 @@ function checkVersion(
   if (resourceVersion === '' || BigInt(resourceVersion) === 0n) {
     if (resource.rules.allowsUnconditionalUpdate || isView) return
     const why = 'must be specified for an update'
-    const fault = invalidShown('metadata.resourceVersion', '0x0', why, { json: 0 })
-    const faults = faultsOfRelease([fault], resource.release)
+    const missing = invalidShown('metadata.resourceVersion', '0x0', why, { json: 0 })
+    const faults = faultsOfRelease([missing], resource.release)
     throw invalid({ group: resource.group, kind: resource.plural }, name, faults)
   }
   if (BigInt(resourceVersion) !== BigInt(revision))

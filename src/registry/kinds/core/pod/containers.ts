@@ -22,6 +22,7 @@ import {
   numberOf,
   textOf,
 } from '../../../../api/object.ts'
+import type { Gates } from '../../../../api/gates.ts'
 import { addKey, keysOf } from '../../../../lib/scheduling/long-lists.ts'
 import { once } from '../../../../lib/scheduling/parts.ts'
 import { portName, portNumber, protocol } from '../../../rules/ports.ts'
@@ -191,20 +192,24 @@ const notForEphemeral =
     ' ',
   )
 const notEphemeral = 'cannot be set for an Ephemeral Container'
-const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
+const forbiddenForEphemeral: Rule = (value, path, { faults, gates }) => {
   const container = fieldsOf(value)
   for (const name of notForEphemeral) {
     const given = container[name]
     // Ephemeral containers must not have the fields in `notForEphemeral`, even with an empty value.
     // The exception is `resources`, which can be empty because it is not a pointer in Go.
-    if (given !== undefined && !(name === 'resources' && isUnset(given)))
+    if (given !== undefined && !(name === 'resources' && isUnset(given, gates)))
       faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
   }
 }
 
-function isUnset(resources: Json): boolean {
+/** If the gate is off, claims were removed from new containers, even if they are empty. */
+function isUnset(resources: Json, gates: Gates): boolean {
   const { limits, requests, claims } = fieldsOf(resources)
-  return limits === undefined && requests === undefined && isEmpty(claims)
+  const hasClaims = gates.isOn('DynamicResourceAllocation')
+    ? claims !== undefined
+    : !isEmpty(claims)
+  return limits === undefined && requests === undefined && !hasClaims
 }
 
 /** Validates ephemeral containers, which are added to a running Pod for debugging. */

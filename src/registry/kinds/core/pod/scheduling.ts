@@ -155,36 +155,25 @@ function affinityKeys(term: Fields, path: string, check: Check): void {
 }
 
 /**
- * Refuses keys that are also in the label selector. On create, the server adds an expression for
- * each key, which would conflict with the existing expression. The unusual path of the error is
- * that of kube-apiserver.
+ * Refuses keys of matchLabelKeys that are also in the label selector. On create, the server adds an
+ * expression for each key. Therefore only an expression whose key occurs earlier in the selector is
+ * refused. The unusual path of the error is that of kube-apiserver.
  */
 function doubleKeys(term: Fields, path: string, check: Check): void {
   const { matchLabels, matchExpressions } = fieldsOf(term['labelSelector'])
-  const expressions = operatorsByKey(itemsOf(matchExpressions))
-  for (const list of ['matchLabelKeys', 'mismatchLabelKeys'] as const) {
-    const added = list === 'matchLabelKeys' ? 'In' : 'NotIn'
-    eachIn(textsOf(term[list]), check, (key, at, { faults }) => {
-      const own = expressions.get(key) ?? []
-      const isAdded = own.length === 1 && own[0] === added
-      if (!Object.hasOwn(fieldsOf(matchLabels), key) && (own.length === 0 || isAdded)) return
-      faults.push(invalidValue(`${path}[${at}]`, key, `exists in both ${list} and labelSelector`))
-    })
-  }
+  const keys = textsOf(term['matchLabelKeys'])
+  const positions = once('positions of label keys', () => new Map(keys.map((key, at) => [key, at])))
+  const known = once('keys of a label selector', () => new Set(Object.keys(fieldsOf(matchLabels))))
+  eachIn(itemsOf(matchExpressions), check, (expression, _, { faults }) => {
+    const key = textOf(expression['key'])
+    const at = positions.get(key)
+    const isDouble = !addKey(known, key)
+    if (at === undefined || !isDouble) return
+    faults.push(
+      invalidValue(`${path}[${at}]`, key, 'exists in both matchLabelKeys and labelSelector'),
+    )
+  })
 }
-
-const operatorsByKey = (expressions: readonly Fields[]): ReadonlyMap<string, readonly string[]> =>
-  eachItem(
-    'operators by key',
-    expressions,
-    (): Map<string, string[]> => new Map(),
-    (operators, { key, operator }) => {
-      const own = operators.get(textOf(key))
-      if (own === undefined) operators.set(textOf(key), [textOf(operator)])
-      else own.push(textOf(operator))
-      return true
-    },
-  )
 
 function labelKeys(
   owner: Fields,

@@ -62,9 +62,7 @@ export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFa
   const was = fieldsOf(current['status'])
   const spec = fieldsOf(pod['spec'])
   return [
-    ...faultsOfEach(itemsOf(status['conditions']), ({ type }, at) =>
-      faultsOf(named(checkQualifiedName), type, `status.conditions[${at}].Type`),
-    ),
+    ...faultsOfEach(itemsOf(status['conditions']), validateCondition),
     ...(textOf(status['nominatedNodeName']) === '' ||
     status['nominatedNodeName'] === was['nominatedNodeName']
       ? []
@@ -88,16 +86,21 @@ export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFa
     ...statusLists.flatMap((list, at) =>
       faultsOf(deviceHealth(itemsOf(spec[specLists[at] ?? ''])), status[list], `status.${list}`),
     ),
-    ...(numberOf(status['observedGeneration']) < 0
-      ? [
-          invalidValue(
-            'status.observedGeneration',
-            numberOf(status['observedGeneration']),
-            'must be a non-negative integer',
-          ),
-        ]
-      : []),
+    ...faultsOf(notNegative, status['observedGeneration'], 'status.observedGeneration'),
   ]
+}
+
+function validateCondition({ type, observedGeneration }: Fields, at: number): FieldFault[] {
+  const path = `status.conditions[${at}]`
+  return [
+    ...faultsOf(named(checkQualifiedName), type, `${path}.Type`),
+    ...faultsOf(ifPresent(notNegative), observedGeneration, `${path}.observedGeneration`),
+  ]
+}
+
+const notNegative: Rule = (value, path, { faults }) => {
+  const generation = numberOf(value)
+  if (generation < 0) faults.push(invalidValue(path, generation, 'must be a non-negative integer'))
 }
 
 const statusLists = [
