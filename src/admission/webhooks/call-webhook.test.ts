@@ -43,14 +43,22 @@ const refusal = (
     { signal },
   )
 
+type CallOptions = { signal?: AbortSignal | undefined; isMutating?: boolean; release?: number }
+
 async function refusalAfter(
   post: () => Promise<string>,
   failurePolicy: string,
-  {
-    signal = new AbortController().signal,
-    isMutating = false,
-  }: { signal?: AbortSignal | undefined; isMutating?: boolean },
+  options: CallOptions,
 ): Promise<ApiError | undefined> {
+  const { failure, hook } = await failureAfter(post, failurePolicy, options)
+  return refusalOf(failure, hook)
+}
+
+async function failureAfter(
+  post: () => Promise<string>,
+  failurePolicy: string,
+  { signal = new AbortController().signal, isMutating = false, release = 33 }: CallOptions,
+): Promise<{ readonly failure: WebhookCallError; readonly hook: AdmissionWebhook }> {
   const webhook = { name: 'h', failurePolicy, sideEffects: 'None', admissionReviewVersions: ['v1'] }
   const [read] = readWebhooks(
     'c',
@@ -65,14 +73,15 @@ async function refusalAfter(
     convertYaml: () => assert.fail(),
     metrics: new WebhookMetrics(new Metrics()),
   }
-  const write = writeWith(signal)
+  const given = writeWith(signal)
+  const write = { ...given, resource: { ...given.resource, release } }
   const versioned = await new Versions(write, () => assert.fail()).in(write.resource)
   const reviewed = { attributes: write, resource: write.resource, versioned }
   try {
     await callWebhook(hook, reviewed, { isMutating, options })
-  } catch (failed) {
-    assert.ok(failed instanceof WebhookCallError, String(failed))
-    return refusalOf(failed, hook)
+  } catch (failure) {
+    assert.ok(failure instanceof WebhookCallError, String(failure))
+    return { failure, hook }
   }
   return assert.fail('it was allowed')
 }
@@ -83,6 +92,19 @@ test('failurePolicy decides whether a failed call rejects the request', async ()
   const error = failed(new Error('connection refused'))
   assert.equal((await refusal(error, 'Fail'))?.code, 500)
   assert.equal(await refusal(error, 'Ignore'), undefined)
+})
+
+test('since 1.34, a failed call without an HTTP status counts as 503', async () => {
+  const post = async (): Promise<string> => {
+    throw failed(new Error('connection refused'))
+  }
+  for (const [release, code] of [
+    [33, 400],
+    [34, 503],
+  ] as const) {
+    const { failure } = await failureAfter(post, 'Fail', { release })
+    assert.equal(failure.code, code)
+  }
 })
 
 test('if a limit of this server ends a call, the request is rejected, whatever the failurePolicy', async () => {

@@ -176,7 +176,7 @@ async function ask(
     if (error instanceof WebhookError) {
       throw callError(webhook, `failed to call webhook: ${error.message}`, {
         cause: error,
-        code: error.status ?? 400,
+        code: error.status ?? codeWithoutStatus(reviewed.attributes),
       })
     }
     if (error instanceof ResponseError)
@@ -262,6 +262,12 @@ function clientOf(webhook: AdmissionWebhook): ReturnType<AdmissionWebhook['clien
     throw callError(webhook, `could not get REST client: ${why}`, { cause: error })
   }
 }
+
+/** The first release that counts a call without an HTTP status as 503 instead of 400. */
+const UNAVAILABLE_SINCE = 34
+
+const codeWithoutStatus = ({ resource }: Attributes): number =>
+  resource.release < UNAVAILABLE_SINCE ? 400 : 503
 
 const callError = (
   { name }: AdmissionWebhook,

@@ -6,6 +6,7 @@
 import { internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import type { Resource } from '../../registry/resource.ts'
 import { printOrdered } from '../../objects/codec/json.ts'
 import { isSame } from '../../objects/schema/equal.ts'
 import type { Attributes, Plugin, Rounds } from '../admission.ts'
@@ -17,9 +18,10 @@ import { Reinvocations } from '../reinvocations.ts'
 import { callWebhook, WebhookCallError, refusalOf } from './call-webhook.ts'
 import type { WebhookList, ListedWebhook } from './webhook-list.ts'
 import { isToBeCalled } from './matches.ts'
+import type { AdmissionWebhook } from './webhook.ts'
 import type { WebhookOptions } from './webhook-options.ts'
 import { patchAnnotation } from './patch-annotation.ts'
-import { type Patched, patched } from './patched.ts'
+import { type Patched, patched, UndecodablePatch } from './patched.ts'
 import { Versions } from './versioned.ts'
 
 const MUTATION = 'mutation.webhook.admission.k8s.io/'
@@ -147,8 +149,9 @@ async function mutateBy(
     }
     return { object: back, isChanged }
   } catch (error) {
-    if (!(error instanceof WebhookCallError)) throw error
-    const refusal = refusalOf(error, hook)
+    const failure = error instanceof UndecodablePatch ? undecodable(error, hook, own) : error
+    if (!(failure instanceof WebhookCallError)) throw failure
+    const refusal = refusalOf(failure, hook)
     if (refusal !== undefined) throw refusal
     context.annotate(`${FAILED_OPEN}${label}`, webhook)
     return undefined
@@ -158,4 +161,20 @@ async function mutateBy(
       printOrdered({ configuration, webhook, mutated: isMutated }),
     )
   }
+}
+
+/** The first release in which the failurePolicy applies to patches that cannot be decoded. */
+const PATCH_FAILS_SINCE = 34
+
+function undecodable(
+  error: UndecodablePatch,
+  { name }: AdmissionWebhook,
+  { release }: Pick<Resource, 'release'>,
+): Error {
+  if (release < PATCH_FAILS_SINCE) return internalError(error.message, error)
+  const why = `received undecodable patch in webhook response: ${error.message}`
+  return new WebhookCallError(`failed calling webhook ${quote(name)}: ${why}`, {
+    cause: error,
+    code: 503,
+  })
 }

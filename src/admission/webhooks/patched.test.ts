@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtInResources } from '../../registry/built-in.ts'
-import { isSameGiven } from './patched.ts'
+import { isSameGiven, patched, UndecodablePatch } from './patched.ts'
 
 const expected = builtInResources().find(
   ({ group, plural }) => group === '' && plural === 'configmaps',
@@ -25,4 +25,13 @@ const text = (data: string): string =>
 test('the objects before and after the patch are decoded in separate ticks of the event loop', () => {
   assert.deepEqual(steps(text('{"a":"1"}'), text('{ "a" : "1" }')), { isSame: true, pauses: 2 })
   assert.deepEqual(steps(text('{"a":"1"}'), text('{"a":"2"}')), { isSame: false, pauses: 2 })
+})
+
+test('a patch that is not JSON, or is not a list, cannot be decoded', async () => {
+  assert.ok(expected)
+  for (const patch of ['nope', '{}', '["a"]', '['])
+    await assert.rejects(
+      patched(patch, () => text('{}'), expected),
+      UndecodablePatch,
+    )
 })

@@ -9,7 +9,7 @@ import { printString } from '../../objects/codec/json.ts'
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 import { JsonNode } from '../../objects/patch/document.ts'
 import { applyOperations } from '../../objects/patch/json-patch.ts'
-import { readOperations } from '../../objects/patch/read-operations.ts'
+import { type JsonPatch, readOperations } from '../../objects/patch/read-operations.ts'
 import { PatchError, Work } from '../../objects/patch/work.ts'
 import { isSame } from '../../objects/schema/equal.ts'
 
@@ -22,9 +22,14 @@ export type Patched = {
   readonly isChanged: boolean
 }
 
+/** Thrown if a patch cannot be decoded. */
+export class UndecodablePatch extends Error {
+  override readonly name = 'UndecodablePatch'
+}
+
 /**
  * Resolves to the patched object, or to undefined if the patch has no operations. Fails with an
- * InternalError, whatever the failurePolicy of the webhook.
+ * UndecodablePatch, or with an InternalError, whatever the failurePolicy of the webhook.
  */
 export async function patched(
   patch: string,
@@ -50,7 +55,7 @@ function* apply(
   expected: Expected,
 ): Steps<Patched | undefined> {
   const work = new Work()
-  const { operations } = yield* readOperations(patch, work, false)
+  const operations = yield* decode(patch, work)
   if (operations.length === 0) return undefined
   const before = document()
   const root = yield* applyOperations(new JsonNode(before, work), operations, work)
@@ -68,6 +73,16 @@ function* apply(
   return {
     object: decoded.object,
     isChanged: after !== before && !(yield* isSameGiven(before, after, expected)),
+  }
+}
+
+function* decode(patch: string, work: Work): Steps<JsonPatch['operations']> {
+  try {
+    return (yield* readOperations(patch, work, false)).operations
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'BadRequest')
+      throw new UndecodablePatch(error.message, { cause: error })
+    throw error
   }
 }
 
