@@ -22,8 +22,8 @@ const struct = (fields: { readonly [name: string]: MergeType }, isAtomic = false
   fields: new Map(Object.entries(fields).map(([name, below]) => [name, structField(name, below)])),
 })
 const keys = [
-  { name: 'name', default: '' },
-  { name: 'protocol', default: 'TCP' },
+  { name: 'name', default: '', isOptional: false },
+  { name: 'protocol', default: 'TCP', isOptional: false },
 ]
 const item = struct({ name: scalar, protocol: scalar, size: scalar })
 const type = struct({

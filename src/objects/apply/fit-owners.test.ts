@@ -18,7 +18,7 @@ const type = struct({
   keyed: {
     form: 'list',
     by: 'keys',
-    keys: [{ name: 'name', default: undefined }],
+    keys: [{ name: 'name', default: undefined, isOptional: false }],
     of: struct({ deep: struct({}, true) }),
   },
 })

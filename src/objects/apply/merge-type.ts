@@ -31,8 +31,13 @@ export type ListMerge = {
 
 export type ListKey = {
   readonly name: string
-  /** The value that an item has if it omits the key. Undefined if an item must contain the key. */
+  /** The value that an item has if it omits the key. */
   readonly default: Json | undefined
+  /**
+   * Whether an item can omit the key without a default, if it has another key. Such an item differs
+   * from the items that have the key.
+   */
+  readonly isOptional: boolean
 }
 
 export type MapMerge = { readonly form: 'map'; readonly isAtomic: boolean; readonly of: MergeType }
@@ -75,12 +80,17 @@ export function mergeTypeOf(struct: Struct): StructMerge {
   // Cache the type before its fields are visited, because they can contain the type again.
   known.set(struct, made)
   for (const field of struct.fields) {
-    fields.set(field.name, structField(field.name, typeOf(field.schema, field.topology)))
+    const below = typeOf(field.schema, field.topology, struct.hasPartialKeys === true)
+    fields.set(field.name, structField(field.name, below))
   }
   return made
 }
 
-function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
+function typeOf(
+  schema: Schema,
+  topology: Topology | undefined,
+  hasPartialKeys: boolean,
+): MergeType {
   switch (schema.type) {
     case 'struct': {
       const type = mergeTypeOf(schema)
@@ -92,13 +102,13 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
       return {
         form: 'map',
         isAtomic: topology?.type === 'atomic',
-        of: typeOf(schema.of, undefined),
+        of: typeOf(schema.of, undefined, hasPartialKeys),
       }
     case 'list': {
-      const of = typeOf(schema.of, undefined)
+      const of = typeOf(schema.of, undefined, hasPartialKeys)
       if (topology?.type === 'set') return { form: 'list', by: 'value', keys: [], of }
       if (topology?.type !== 'map') return { form: 'list', by: 'whole', keys: [], of }
-      const keys = topology.keys.toSorted().map((name) => listKey(schema.of, name))
+      const keys = topology.keys.toSorted().map((name) => listKey(schema.of, name, hasPartialKeys))
       return { form: 'list', by: 'keys', keys, of }
     }
     case 'any':
@@ -125,11 +135,12 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
   }
 }
 
-function listKey(item: Schema, name: string): ListKey {
+function listKey(item: Schema, name: string, isOptional: boolean): ListKey {
   const field = item.type === 'struct' ? item.byName.get(name) : undefined
   return {
     name,
     default: field === undefined ? undefined : (field.default ?? zeroOfKey(field, item)),
+    isOptional,
   }
 }
 

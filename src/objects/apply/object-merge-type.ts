@@ -11,5 +11,5 @@ export function mergeTypeOfObjects(struct: Struct): StructMerge {
   const metadata = type.fields.get('metadata')?.below
   return struct.open === undefined || metadata === undefined
     ? type
-    : objectMergeType(struct.open(), metadata)
+    : objectMergeType(struct.open(), metadata, struct.hasPartialKeys)
 }

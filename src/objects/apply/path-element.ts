@@ -25,10 +25,11 @@ export function itemElement(item: Json, { by, keys }: ListMerge): string | undef
   let text = ''
   for (const key of keys) {
     const value = keyOf(item, key)
+    if (value === undefined && key.isOptional) continue
     if (value === undefined) return undefined
     text += `${text === '' ? '' : ','}"${key.name}":${typeof value === 'string' ? printString(value) : printSorted(value)}`
   }
-  return `k:{${text}}`
+  return text === '' && keys.length > 0 ? undefined : `k:{${text}}`
 }
 
 /**
@@ -47,7 +48,12 @@ export function itemFault(item: Json, { by, keys }: ListMerge): string {
   }
   if (item === null) return 'associative list with keys may not have a null element'
   if (!isFields(item)) return 'associative list with keys may not have non-map elements'
-  const name = keys.find((key) => keyOf(item, key) === undefined)?.name ?? ''
+  const omitted = keys.filter((key) => keyOf(item, key) === undefined)
+  if (omitted.length === keys.length && keys.every(({ isOptional }) => isOptional)) {
+    const all = keys.map(({ name }) => quote(name)).join(' ')
+    return `associative list with keys has an element that omits all key fields [${all}] (and doesn't have default values for any key fields)`
+  }
+  const [{ name = '' } = {}] = omitted
   return `associative list with keys has an element that omits key field ${quote(name)} (and doesn't have default value)`
 }
 

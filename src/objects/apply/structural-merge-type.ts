@@ -21,12 +21,23 @@ const text: MergeType = { form: 'scalar', scalar: 'string' }
  * Returns the merge type of a whole object. `metadata` is the merge type of the metadata of all
  * objects.
  */
-export function objectMergeType(schema: Structural, metadata: MergeType): StructMerge {
+export function objectMergeType(
+  schema: Structural,
+  metadata: MergeType,
+  hasPartialKeys = false,
+): StructMerge {
   const byMetadata = known.get(schema) ?? new Map<MergeType, StructMerge>()
   known.set(schema, byMetadata)
   const found = byMetadata.get(metadata)
   if (found !== undefined) return found
-  const made = structOf({ ...schema, isEmbedded: true }, { metadata, keepsUnknown: false })
+  const made = structOf(
+    { ...schema, isEmbedded: true },
+    {
+      metadata,
+      hasPartialKeys,
+      keepsUnknown: false,
+    },
+  )
   byMetadata.set(metadata, made)
   return made
 }
@@ -35,7 +46,11 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
  * Settings that a schema inherits from the schemas around it. `keepsUnknown` is
  * x-kubernetes-preserve-unknown-fields, which applies to all schemas inside.
  */
-type EnclosingSchema = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
+type EnclosingSchema = {
+  readonly metadata: MergeType
+  readonly hasPartialKeys: boolean
+  readonly keepsUnknown: boolean
+}
 
 function typeOf(schema: Structural, around: EnclosingSchema): MergeType {
   const { types, items, checks } = schema
@@ -44,7 +59,11 @@ function typeOf(schema: Structural, around: EnclosingSchema): MergeType {
   if (type === undefined || types.length > 1) return anything
   if (type === 'object') return objectOf(schema, around)
   if (type === 'array')
-    return listOf(schema, items === undefined ? anything : typeOf(items, inside(schema, around)))
+    return listOf(
+      schema,
+      items === undefined ? anything : typeOf(items, inside(schema, around)),
+      around.hasPartialKeys,
+    )
   if (type === 'string' && checks?.format !== undefined && checks.format !== 'byte')
     return scalar('untyped')
   return type === 'string' || type === 'boolean' ? scalar(type) : scalar('numeric')
@@ -80,11 +99,11 @@ function structOf(schema: Structural, around: EnclosingSchema): StructMerge {
   return { form: 'struct', isAtomic, fields, isOpen }
 }
 
-function listOf({ list, items }: Structural, of: MergeType): MergeType {
+function listOf({ list, items }: Structural, of: MergeType, isOptional: boolean): MergeType {
   if (list === undefined) return { form: 'list', by: 'whole', keys: [], of }
   if (list.by === 'value') return { form: 'list', by: 'value', keys: [], of }
   const keys = list.keys
     .toSorted()
-    .map((name): ListKey => ({ name, default: items?.properties?.get(name)?.default }))
+    .map((name): ListKey => ({ name, default: items?.properties?.get(name)?.default, isOptional }))
   return { form: 'list', by: 'keys', keys, of }
 }

@@ -14,7 +14,7 @@ const secretsBy = (given: string | undefined): StructMerge => {
   const secrets: ListMerge = {
     form: 'list',
     by: 'keys',
-    keys: [{ name: 'name', default: given }],
+    keys: [{ name: 'name', default: given, isOptional: false }],
     of: item,
   }
   return {

@@ -42,17 +42,18 @@
 import type { Json } from '../../api/object.ts'
 import { assert } from '../../lib/errors.ts'
 import { linesOfRelease } from './release-lines.ts'
-import type {
-  Embedded,
-  Field,
-  FieldGate,
-  PatchStrategy,
-  Scalar,
-  ScalarType,
-  Schema,
-  Struct,
-  Topology,
-  TypeDefaults,
+import {
+  type Embedded,
+  type Field,
+  type FieldGate,
+  PARTIAL_KEYS_SINCE,
+  type PatchStrategy,
+  type Scalar,
+  type ScalarType,
+  type Schema,
+  type Struct,
+  type Topology,
+  type TypeDefaults,
 } from './schema.ts'
 
 type Package = {
@@ -210,6 +211,7 @@ export class TypeCatalogue {
       packageName: own.name,
       goName,
       isAtomic,
+      hasPartialKeys: this.#release >= PARTIAL_KEYS_SINCE,
       ...(unions === undefined ? {} : { unions: JSON.parse(unions) }),
       defaults,
       fields,

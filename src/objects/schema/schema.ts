@@ -66,6 +66,9 @@ export type Dictionary = {
   readonly of: Schema
 }
 
+/** The first release in which items of associative lists can omit some of their keys. */
+export const PARTIAL_KEYS_SINCE = 34
+
 export type Struct = {
   readonly type: 'struct'
   /** Name of the type without the package, such as `ConfigMap`. */
@@ -76,6 +79,8 @@ export type Struct = {
   readonly goName: string
   /** Whether the struct is atomic for server-side apply. */
   readonly isAtomic: boolean
+  /** Whether items of associative lists can omit some of their keys for server-side apply. */
+  readonly hasPartialKeys?: boolean
   /**
    * Value of x-kubernetes-unions in OpenAPI. It names a field whose value determines which other
    * fields can be set.

@@ -7,10 +7,16 @@ import { inTurns, type Turns } from '../../objects/cel/turns.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import { quote } from '../../api/quote.ts'
 import { LazyValue } from '../../lib/cache/idle-cache.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
-import type { Field, Schema, Struct } from '../../objects/schema/schema.ts'
+import {
+  type Field,
+  PARTIAL_KEYS_SINCE,
+  type Schema,
+  type Struct,
+} from '../../objects/schema/schema.ts'
 import { type Nulls, removeNulls, setDefaults } from '../../objects/schema/structural/defaults.ts'
 import { validateLists } from '../../objects/schema/structural/list-types.ts'
 import { pruneObject } from '../../objects/schema/structural/prune.ts'
@@ -41,16 +47,22 @@ export class CustomSchema {
   readonly #structural: LazyValue<Structural>
   #loading: Promise<void> | undefined
   readonly #rules: CustomRules
+  readonly #release: number
 
   constructor(crd: Crd, version: CrdVersion, release: number) {
     this.#crd = crd
     this.#version = version
+    this.#release = release
     this.#structural = new LazyValue(() => this.#readStructural(), UNUSED_MS)
     this.#rules = new CustomRules(() => version.schema(), release, UNUSED_MS)
   }
 
   get struct(): Struct {
-    return (this.#struct ??= customStruct(this.#crd.names.kind, () => this.structural))
+    return (this.#struct ??= customStruct(
+      this.#crd.names.kind,
+      () => this.structural,
+      this.#release,
+    ))
   }
 
   get structural(): Structural {
@@ -87,6 +99,15 @@ export class CustomSchema {
     }
   }
 
+  #coerce(object: Fields, malformed?: MalformedHandling): ReturnType<typeof coerceEmbedded> {
+    const release = this.#release
+    return coerceEmbedded(
+      object,
+      this.structural,
+      malformed === undefined ? { release } : { release, malformed },
+    )
+  }
+
   get apiVersion(): string {
     return `${this.#crd.group}/${this.#version.name}`
   }
@@ -102,7 +123,7 @@ export class CustomSchema {
     return {
       struct: this.struct,
       setDefaults: (object) => this.setDefaults(object),
-      refuse: (object) => coerceEmbedded(object, this.structural).refusal,
+      refuse: (object) => this.#coerce(object).refusal,
       custom: {
         storedVersion: `${this.#crd.group}/${storageVersion}`,
         hasOldVersions: this.#crd.storedVersions.some((name) => name !== storageVersion),
@@ -120,7 +141,7 @@ export class CustomSchema {
         toStored: (object) => stored.#converted(object),
         fromStored: (object) => this.fromStored(object, all),
       },
-      scheme: { name: schemeName, find: () => undefined },
+      scheme: { name: customSchemeName(this.#release), find: () => undefined },
     }
   }
 
@@ -156,7 +177,7 @@ export class CustomSchema {
     malformed?: MalformedHandling,
   ): { readonly object: KubeObject; readonly faults: readonly string[] } {
     const { value, unknown } = pruneObject(object, this.structural)
-    const embedded = coerceEmbedded(value, this.structural, malformed)
+    const embedded = this.#coerce(value, malformed)
     const faults = [...unknown, ...embedded.unknown].map((path) => `unknown field ${quote(path)}`)
     const kept = fieldsOf(embedded.value)
     return { object: kept === object ? object : withHead(kept, object), faults }
@@ -170,7 +191,7 @@ export class CustomSchema {
     const whole = setDefaults(object, this.structural, nulls)
     return whole === object
       ? object
-      : withHead(fieldsOf(coerceEmbedded(fieldsOf(whole), this.structural).value), object)
+      : withHead(fieldsOf(this.#coerce(fieldsOf(whole)).value), object)
   }
 
   validate(object: KubeObject, tools?: ValidateTools): Promise<FieldFault[]> {
@@ -263,17 +284,24 @@ const withHead = (fields: Fields, { kind, apiVersion, metadata }: KubeObject): K
   metadata,
 })
 
-/** Name of the scheme of custom kinds in kube-apiserver's errors. */
-const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
+/**
+ * Name of the scheme of custom kinds in kube-apiserver's errors. It contains a line number of the
+ * source, which depends on the release.
+ */
+export function customSchemeName(release: number): string {
+  const line = release < 34 ? 725 : release === 34 ? 730 : 781
+  return `k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:${line}`
+}
 
 /**
  * Returns the type of a custom kind. All fields are serialized in order of their names, including
  * those of metadata.
  */
-export function customStruct(kind: string, open: () => Structural): Struct {
+export function customStruct(kind: string, open: () => Structural, release = defaultMinor): Struct {
   const fields = headFields()
   return {
     ...emptyStruct,
+    hasPartialKeys: release >= PARTIAL_KEYS_SINCE,
     open,
     name: kind,
     goName: kind,

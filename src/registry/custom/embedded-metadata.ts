@@ -7,11 +7,13 @@ import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { defaultMinor } from '../../api/releases.ts'
 import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
 import type { Field, ScalarType, Schema } from '../../objects/schema/schema.ts'
 import type { Structural } from '../../objects/schema/structural/structural.ts'
 import { UNKNOWN_CHARACTERS_MAX } from '../../objects/schema/structural/prune.ts'
 import { mapItems } from '../../objects/schema/structural/value.ts'
+import { faultsOfRelease } from '../release-faults.ts'
 import { commonType } from '../types.ts'
 
 export type CoercedMetadata = {
@@ -33,15 +35,17 @@ export type CoercedMetadata = {
  */
 export type MalformedHandling = 'refused' | 'dropped'
 
+type CoerceOptions = { readonly malformed?: MalformedHandling; readonly release?: number }
+
 /** Coerces the metadata of all embedded resources of a custom object to the type of metadata. */
 export function coerceEmbedded(
   object: Fields,
   schema: Structural,
-  malformed: MalformedHandling = 'refused',
+  { malformed = 'refused', release = defaultMinor }: CoerceOptions = {},
 ): CoercedMetadata {
   const found: MetadataCheckResult = { unknown: newUnknown(), refusals: [], malformed }
   const value = coerce(object, schema, { path: '', at: '', found, isObject: false })
-  const [refusal] = found.refusals
+  const [refusal] = faultsOfRelease(found.refusals.slice(0, 1), release)
   const text = refusal && `${refusal.path}: ${refusal.message}`
   return { value, unknown: found.unknown.all.toSorted(), refusal: text }
 }

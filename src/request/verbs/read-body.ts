@@ -20,6 +20,7 @@ import { printOrdered } from '../../objects/codec/json.ts'
 import { printObject } from '../../objects/codec/object.ts'
 import { YamlError } from '../../objects/codec/yaml-error.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
+import { customSchemeName } from '../../registry/custom/custom-schema.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
 import { holdFields, holdValues } from './hold-values.ts'
@@ -44,17 +45,11 @@ export async function readObject(
       error instanceof ApiError && error.message.includes(' cannot be handled as a ')
     if (view === undefined || !resource.isCustom || !isUnreadable) throw error
     throw badRequest(
-      `no kind is registered for the type v1.${view.kind} in scheme ${quote(schemeOfCustom)}`,
+      `no kind is registered for the type v1.${view.kind} in scheme ${quote(customSchemeName(resource.release))}`,
       error,
     )
   }
 }
-
-/**
- * Name of the scheme in kube-apiserver's error message for a Scale of a custom resource that cannot
- * be decoded, whatever the cause is.
- */
-const schemeOfCustom = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
 /**
  * Reads an object whose kind differs from the kind of the resource. For example, the bodies of
