@@ -234,8 +234,8 @@ test('a key of matchLabelKeys is refused if an expression repeats it in the sele
 })
 
 test('since 1.34, ephemeral containers cannot have an empty list of claims', () => {
-  const withEphemeral = (list: readonly Fields[]): KubeObject => pod({ ephemeralContainers: list })
-  const added = withEphemeral([{ name: 'e', image: 'i', resources: { claims: [] } }])
+  const container = { name: 'e', image: 'i', resources: { claims: [] } }
+  const added = pod({ ephemeralContainers: [container] })
   const texts = [older, newer].map((resources) => {
     const { shape } = find(resources, 'v1 Pod')
     const whole = shape.setDefaults(added)

@@ -94,15 +94,16 @@ test('failurePolicy decides whether a failed call rejects the request', async ()
   assert.equal(await refusal(error, 'Ignore'), undefined)
 })
 
+const unreachable = async (): Promise<string> => {
+  throw failed(new Error('connection refused'))
+}
+
 test('since 1.34, a failed call without an HTTP status counts as 503', async () => {
-  const post = async (): Promise<string> => {
-    throw failed(new Error('connection refused'))
-  }
   for (const [release, code] of [
     [33, 400],
     [34, 503],
   ] as const) {
-    const { failure } = await failureAfter(post, 'Fail', { release })
+    const { failure } = await failureAfter(unreachable, 'Fail', { release })
     assert.equal(failure.code, code)
   }
 })

@@ -53,7 +53,7 @@ export function itemFault(item: Json, { by, keys }: ListMerge): string {
     const all = keys.map(({ name }) => quote(name)).join(' ')
     return `associative list with keys has an element that omits all key fields [${all}] (and doesn't have default values for any key fields)`
   }
-  const [{ name = '' } = {}] = omitted
+  const name = omitted[0]?.name ?? ''
   return `associative list with keys has an element that omits key field ${quote(name)} (and doesn't have default value)`
 }
 

@@ -196,7 +196,8 @@ export async function readPage(
     } catch (error) {
       if (isCode(error, 'compacted') && start.from !== undefined)
         throw expiredToken(folder, start.from)
-      if (isCode(error, 'too-new') && isExact(start.at)) throw notYet(error)
+      if (isCode(error, 'too-new') && isExact(start.at) && resource.release < SNAPSHOTS_SINCE)
+        throw notYet(error)
       throw error
     }
   })
@@ -249,7 +250,7 @@ type Paging = {
  */
 function pageStart(options: ListOptions, folder: Key, { resource, isPaged }: Paging): PageStart {
   const { resourceVersion, resourceVersionMatch, limit } = options
-  if (options.continue !== '') return continued(options, folder)
+  if (options.continue !== '') return continued(options, folder, resource)
   const askedVersion = resourceVersion === '' ? 0 : parseVersion(resourceVersion, 'list')
   if (resourceVersion === '') return { at: 'latest', limit, from: undefined, askedVersion }
   // kube-apiserver serves resourceVersion=0 from its watch cache, which ignores the limit. Events
@@ -263,21 +264,30 @@ function pageStart(options: ListOptions, folder: Key, { resource, isPaged }: Pag
   return { at, limit, from: undefined, askedVersion }
 }
 
-function continued(options: ListOptions, folder: Key): PageStart {
+function continued(options: ListOptions, folder: Key, resource: Resource): PageStart {
   const token = decodeContinue(folder, options.continue)
   if (token.fault !== undefined) throw badRequest(`invalid continue token: ${token.fault}`)
   if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue')
   }
   const at: Freshness = token.revision === undefined ? 'latest' : { exactly: token.revision }
-  return { at, limit: options.limit, from: token.from, askedVersion: token.revision ?? 0 }
+  const isFromCache = resource.release >= SNAPSHOTS_SINCE && !isEvents(resource)
+  const limit = isFromCache && options.resourceVersion === '0' ? 0 : options.limit
+  return { at, limit, from: token.from, askedVersion: token.revision ?? 0 }
 }
 
 const isExact = (at: Freshness): boolean => typeof at === 'object' && 'exactly' in at
 
 /**
- * Returns the error for an exact version in the future. kube-apiserver reads exact versions from
- * etcd, and returns etcd's error.
+ * The first release that reads exact versions from the watch cache (ListFromCacheSnapshot). A
+ * version in the future then has the same error as for other reads, and resourceVersion=0 ignores
+ * the limit for all pages.
+ */
+const SNAPSHOTS_SINCE = 34
+
+/**
+ * Returns the error for an exact version in the future. Before 1.34, kube-apiserver reads exact
+ * versions from etcd, and returns etcd's error.
  */
 const notYet = (cause: unknown): ApiError =>
   unclassified('etcdserver: mvcc: required revision is a future revision', cause)
