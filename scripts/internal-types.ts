@@ -4,7 +4,7 @@
  * of all releases.
  *
  *   node scripts/internal-types.ts            writes the file
- *   node scripts/internal-types.ts --check    writes nothing; exits with 1 if the file is out of date
+ *   node scripts/internal-types.ts --check    writes nothing; exits with 1 if the file is stale
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
