@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { invalid, passedOn } from './errors.ts'
+import { crdTerminating, invalid, passedOn } from './errors.ts'
 import { invalidShown, invalidValue } from './field-fault.ts'
 
 test('the status code of a webhook response is forwarded to the client only if it is an error code', () => {
@@ -26,4 +26,11 @@ test('a validation error with a message of several megabytes is truncated', () =
   assert.ok(message.length < 300_000, `${message.length} characters`)
   assert.match(message, /x\.\.\. \(\d+ more characters\)$/)
   assert.equal(details?.causes?.length, 1)
+})
+
+test('a create during the deletion of its definition gets 405, and 403 since 1.34', () => {
+  const codes = [33, 34].map(
+    (release) => crdTerminating({ group: 'a.b', plural: 'widgets', release }, 'w').code,
+  )
+  assert.deepEqual(codes, [405, 403])
 })

@@ -357,9 +357,16 @@ export function methodNotAllowed(resource: ResourceName, verb: string): ApiError
   )
 }
 
+/** The first release in which admission forbids creates while a definition is being deleted. */
+export const CREATES_FORBIDDEN_SINCE = 34
+
 /** Returned for a create of a custom resource while its definition is being deleted. */
-export function crdTerminating(resource: ResourceName): ApiError {
+export function crdTerminating(
+  resource: ResourceName & { readonly release: number },
+  name = '',
+): ApiError {
   const text = 'create not allowed while custom resource definition is terminating'
+  if (resource.release >= CREATES_FORBIDDEN_SINCE) return forbidden(resource, name, text)
   return new ApiError(405, 'MethodNotAllowed', text, { details: detailsOf(resource) })
 }
 

@@ -4,7 +4,12 @@
  */
 import type { Admission } from '../admission/admission.ts'
 import { isTerminatingNamespace } from '../admission/namespace-lifecycle.ts'
-import { crdTerminating, namespaceTerminating, notFound } from '../api/errors.ts'
+import {
+  CREATES_FORBIDDEN_SINCE,
+  crdTerminating,
+  namespaceTerminating,
+  notFound,
+} from '../api/errors.ts'
 import { isEvents } from '../api/events.ts'
 import type { Labels } from '../api/label-selector.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -310,7 +315,8 @@ export class ResourceAccess {
     return withParents(store, (key) => {
       const object = keys.parse(key)
       const namespace = isChecked && object ? this.#namespaceOf(resource, object) : undefined
-      return [namespace, definition].filter((parent) => parent !== undefined)
+      const parents = [namespace, definition?.(object?.name ?? '')]
+      return parents.filter((parent) => parent !== undefined)
     })
   }
 
@@ -330,24 +336,28 @@ export class ResourceAccess {
     }
   }
 
-  /** Returns the CustomResourceDefinition of a custom resource. */
-  #definitionOf(resource: Resource): Parent | undefined {
+  /** Returns the CustomResourceDefinition of a custom resource, as the parent of an object. */
+  #definitionOf(resource: Resource): ((name: string) => Parent) | undefined {
     const { definition } = resource
     if (definition === undefined) return undefined
     const found = this.#options.registry.find(definitions)
     if (found === undefined) return undefined
     const { keys, reader } = this.of(found)
-    return {
+    const parent = {
       key: keys.key(undefined, definition.name),
       reader,
       states: this.#definitionStates,
       isComparable: this.#areTogether(resource, found),
-      check: (state, verb) => {
-        const isSame = state?.uid === definition.uid
-        if (!isSame || (state.creates !== 'all' && state.creates !== verb))
-          throw crdTerminating(resource)
-      },
     }
+    return (name) => ({
+      ...parent,
+      check: (state, verb) => {
+        const allowed = state?.uid === definition.uid ? state.creates : 'none'
+        // Before 1.34, a patch can create an object while its definition is being deleted.
+        const isAllowed = resource.release < CREATES_FORBIDDEN_SINCE && allowed === verb
+        if (allowed !== 'all' && !isAllowed) throw crdTerminating(resource, name)
+      },
+    })
   }
 
   /** Whether the objects of two resources are in the same database. */

@@ -19,13 +19,16 @@ const formsWithCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>
   ['application/apply-patch+cbor', 'apply-cbor'],
 ])
 
+/** The first release whose router has the same error for requests with and without a body. */
+const ONE_ERROR_SINCE = 34
+
 /**
- * Returns the kind of a patch. Throws UnsupportedMediaType if the Content-Type is not supported. A
- * request that also lacks a body gets NotAcceptable, as from kube-apiserver's router.
+ * Returns the kind of a patch. Throws UnsupportedMediaType if the Content-Type is not supported.
+ * Before 1.34, a request that also lacks a body gets NotAcceptable from kube-apiserver's router.
  */
 export function patchForm(
   { headers, takesCbor }: Pick<ApiRequest, 'headers' | 'takesCbor'>,
-  { isCustom }: { readonly isCustom: boolean },
+  { isCustom, release }: { readonly isCustom: boolean; readonly release: number },
 ): PatchForm {
   const forms = takesCbor === true ? formsWithCbor : formsWithoutCbor
   const contentType = firstHeader(headers, 'content-type') ?? ''
@@ -40,9 +43,8 @@ export function patchForm(
   // them, with another message.
   const isRouted = elementsOf(contentType).some((part) => forms.has(withoutParameters(part).trim()))
   if (isRouted) throw unsupportedMediaType([...forms.keys()])
-  throw Number(headers['content-length'] ?? 0) > 0
-    ? unsupportedMediaTypeHere()
-    : notAcceptableHere([])
+  const hasBody = Number(headers['content-length'] ?? 0) > 0
+  throw hasBody || release >= ONE_ERROR_SINCE ? unsupportedMediaTypeHere() : notAcceptableHere([])
 }
 
 const withoutParameters = (type: string): string => type.split(';', 1)[0] ?? ''

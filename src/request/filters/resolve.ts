@@ -6,6 +6,7 @@
 import type { ResourceInfo } from '../../api/context.ts'
 import {
   badRequest,
+  CREATES_FORBIDDEN_SINCE,
   crdTerminating,
   methodNotAllowed,
   noSuchMethod,
@@ -130,8 +131,8 @@ function resolveCustom(place: ResourceTarget, info: ResourceInfo, sent: string):
       ? badRequest('name must be provided')
       : noSuchMethod()
   if (verb === undefined) throw fault ?? noSuchMethod()
-  if (verb === 'create' && subresource === '' && !resource.verbs.includes(verb))
-    throw crdTerminating(resource)
+  const isRefused = resource.release < CREATES_FORBIDDEN_SINCE && !resource.verbs.includes('create')
+  if (verb === 'create' && subresource === '' && isRefused) throw crdTerminating(resource)
   const target = { resource, verb, namespace, name: verb === 'create' ? '' : name }
   const route = { ...target, subresource, view }
   return fault === undefined ? route : { ...route, fault }

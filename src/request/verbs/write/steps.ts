@@ -11,6 +11,7 @@
  * changes the object first, an update runs all steps again.
  */
 import { attributesOf } from '../admission-attributes.ts'
+import { CREATES_FORBIDDEN_SINCE, crdTerminating } from '../../../api/errors.ts'
 import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../../api/object.ts'
 import { printOwners, readOwners } from '../../../objects/apply/managers.ts'
 import { shownAt } from '../../../registry/resource.ts'
@@ -37,6 +38,7 @@ export async function mutate(
   current: CurrentObject,
 ): Promise<KubeObject> {
   const { request, options, access } = write
+  if (current === undefined) refuseWithoutDefinition(request, given.metadata.name)
   request.context.enter('record owners')
   const recording = recordOwners(write, given, current)
   // Do not await a value that is not a promise, because this would take as long as a short step.
@@ -52,6 +54,16 @@ export async function mutate(
   const { confirmGrant } = access.permissions
   if (confirmGrant !== undefined) await confirmGrant(request, mutated, current?.object)
   return mutated
+}
+
+/** Forbids creates of custom resources while their definition is being deleted. */
+function refuseWithoutDefinition(
+  { resource, subresource }: ResourceRequest,
+  name: string | undefined,
+): void {
+  const { definition, release, verbs } = resource
+  if (definition === undefined || subresource !== '' || verbs.includes('create')) return
+  if (release >= CREATES_FORBIDDEN_SINCE) throw crdTerminating(resource, name)
 }
 
 type ConvertedObjects = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
