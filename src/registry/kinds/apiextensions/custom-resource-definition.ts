@@ -26,6 +26,7 @@ import type { Slice } from '../../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { withoutDash } from '../../metadata.ts'
+import { formatWarnings } from './format-warnings.ts'
 import { crdDeletion } from './crd-deletion.ts'
 import { validateNames } from './crd-names.ts'
 import { validateSpec } from './crd-spec.ts'
@@ -46,6 +47,9 @@ export const customResourceDefinitionRules: KindRules = {
   prepareUpdate: (object) => withStorageVersion(object),
   ownDeletion: crdDeletion,
   validate: () => [],
+  warnings: (object, current, { release }) => [
+    ...formatWarnings(specOf(object), current && specOf(current), release),
+  ],
   // Validation runs in time slices, because a schema can have thousands of CEL rules and patterns
   // to compile.
   validateInSlices: (object, current, tools, gates = defaultGates) =>
