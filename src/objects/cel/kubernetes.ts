@@ -15,7 +15,7 @@ import { quantityLibrary } from './library/quantity.ts'
 import { regexLibrary } from './library/regex.ts'
 import { firstSemverLibrary, semverLibrary } from './library/semver.ts'
 import { standardLibraryOf } from './library/standard.ts'
-import { basicStrings, formattedStrings } from './library/strings.ts'
+import { basicStringsOf, formattedStrings } from './library/strings.ts'
 import { urlLibrary } from './library/url.ts'
 import { bindingMacros, twoVariableMacros } from './macros.ts'
 import { jsonPatchLibrary, withPatchTypes } from './patches.ts'
@@ -35,7 +35,7 @@ const libraries: readonly (readonly [since: number, library: LibraryRow])[] = [
   [0, urlLibrary],
   [0, regexLibrary],
   [0, listsLibrary],
-  [0, basicStrings],
+  [0, basicStringsOf],
   [27, authorizerLibrary],
   [29, optionalsLibrary],
   [29, quantityLibrary],

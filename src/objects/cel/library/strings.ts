@@ -380,6 +380,21 @@ const reversing: FunctionPart = {
   ...rewriting,
 }
 
-export const basicStrings: Library = { functions: basic }
+/** The first release in which an empty text has no last index, instead of an error. */
+const EMPTY_SEARCHED_SINCE = 34
+
+/** Returns the basic functions of a minor version of Kubernetes. */
+export const basicStringsOf = (release: number): Library => ({
+  functions:
+    release < EMPTY_SEARCHED_SINCE
+      ? basic
+      : basic.map((part) => (part.name === 'lastIndexOf' ? { ...part, run: searchLast } : part)),
+})
+
+const searchLast: FunctionPart['run'] = (text, part, from) =>
+  text === '' && from === null && typeof part === 'string' && part !== ''
+    ? -1n
+    : search(text, part, from, true)
+
 export const formattedStrings: Library = { functions: formatting }
 export const reversedStrings: Library = { functions: [reversing] }

@@ -16,7 +16,7 @@ import { listsLibrary } from '../../../../src/objects/cel/library/lists.ts'
 import { optionalsLibrary } from '../../../../src/objects/cel/library/optionals.ts'
 import { standardLibrary } from '../../../../src/objects/cel/library/standard.ts'
 import {
-  basicStrings,
+  basicStringsOf,
   formattedStrings,
   reversedStrings,
 } from '../../../../src/objects/cel/library/strings.ts'
@@ -57,7 +57,7 @@ export function allCases(): Case[] {
 const base = [
   standardLibrary,
   optionalsLibrary,
-  basicStrings,
+  basicStringsOf(33),
   formattedStrings,
   reversedStrings,
   listsLibrary,
