@@ -8,7 +8,7 @@ function evaluated(text: string, release: number): string {
   const result = compile(text, kubernetesEnvironment(storedVersion(release)))
   if (!('program' in result)) return result.fault
   const outcome = atOnce((slice) => result.program.inTurns({}, 1_000_000, slice))
-  return 'error' in outcome ? outcome.error : `${outcome.value}`
+  return 'error' in outcome ? outcome.error : JSON.stringify(outcome.value)
 }
 
 test('since 1.34, the last index in an empty text is -1 instead of an error', () => {
