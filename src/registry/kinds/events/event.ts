@@ -176,7 +176,9 @@ function validateChange(event: KubeObject, current: KubeObject): FieldFault[] {
   for (const field of fixedFields) {
     if (isKept(field)) continue
     const path = field === 'reportingComponent' ? 'reportingController' : field
-    faults.push(invalidShown(path, shown(field, event[field]), 'field is immutable'))
+    // The value of a time without microseconds is shown with them.
+    const value = field === 'eventTime' ? { json: event[field] ?? null } : undefined
+    faults.push(invalidShown(path, shown(field, event[field]), 'field is immutable', value))
   }
   return faults
 }

@@ -63,5 +63,5 @@ export const setUps: SetUps = {
     ],
   },
   'recorded-addresses': gate('MultiCIDRServiceAllocator', false),
-  compacted: { flags: [], isCompacted: true },
+  compacted: { flags: [], isCompacted: true, isRestarted: true },
 }
