@@ -38,7 +38,7 @@ const skip = mounted.code !== 0 && 'this user cannot mount a disk in a namespace
 
 const cases = [
   ['the folder of dev', '4k', ['dev', `--data-dir=${disk}/dev`], `${disk}/dev`],
-  ['the new store of dev', '1m', ['dev', `--data-dir=${disk}/dev`], `${disk}/dev`],
+  ['the new store of dev', '400k', ['dev', `--data-dir=${disk}/dev`], `${disk}/dev`],
   ['the temporary folder of dev', '4k', ['dev', '--ephemeral'], `${disk}/keelson-`],
   [
     'the store of serve',
