@@ -138,6 +138,6 @@ function version(): string {
 // ends the process if the debugger is disabled (bin/keelson).
 process.on('SIGUSR1', () => undefined)
 
-// The promise is not awaited at the top level, because the packaged program is a CommonJS module,
-// which does not support this.
+// The result of `main` is not awaited, because the packaged program is a CommonJS module, which
+// does not support `await` at the top level.
 void main(process.argv.slice(2))

@@ -56,8 +56,8 @@ export class ByteText {
   }
 
   /**
-   * Truncates the text to this length. Increases `uses`, because callers may have recorded
-   * positions beyond this length.
+   * Truncates the text to this length. Increases `uses`, which makes positions beyond this length
+   * invalid that callers may have recorded.
    */
   cut(length: number): void {
     this.#length = length

@@ -1,7 +1,7 @@
 /**
- * Packs small, long-lived byte arrays into shared blocks. A small Buffer is a view of one of Node's
- * pools of 64 KB and retains the whole pool. Buffers that are created occasionally, between
- * requests, could each retain a pool.
+ * Packs small, long-lived byte arrays into shared blocks. A small Buffer is a view of a pool of 64
+ * KB, and keeps the whole pool in memory. A program that creates such Buffers now and then could
+ * keep one pool for each of them.
  */
 const BLOCK_BYTES = 16 << 10
 

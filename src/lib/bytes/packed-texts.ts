@@ -9,7 +9,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Steps } from '../scheduling/slices.ts'
 
-/** Number of strings that are packed in one step. */
+/** Number of strings that are packed before the work yields to the event loop. */
 const STEP_TEXTS = 256
 /** The hash table has at least this number of slots for each string. */
 const SLOTS_PER_TEXT = 4 / 3
@@ -17,7 +17,7 @@ const SLOTS_PER_TEXT = 4 / 3
 export class PackedTexts implements Iterable<string> {
   readonly #key = new Uint32Array(new Uint8Array(randomBytes(8)).buffer)
   readonly #bytes: Buffer
-  /** The end of each string in `#bytes`. */
+  /** For each string, the position in `#bytes` at which it ends. */
   readonly #ends: Uint32Array
   /** The position of a string in the list, plus one. 0 is an empty slot. */
   readonly #slots: Uint32Array
@@ -72,7 +72,10 @@ export class PackedTexts implements Iterable<string> {
     return this.#bytes.subarray(at === 0 ? 0 : this.#ends[at - 1], this.#ends[at])
   }
 
-  /** Returns the slot of a string, or an empty slot if the list does not contain the string. */
+  /**
+   * Returns the slot of a string in the hash table, or an empty slot if the list does not contain
+   * the string.
+   */
   #slotOf(bytes: Buffer): number {
     const mask = this.#slots.length - 1
     const [k0 = 0, k1 = 0] = this.#key

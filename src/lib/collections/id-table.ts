@@ -31,7 +31,10 @@ export class IdTable<Item extends { readonly id: number }> {
     this.#items.length = 0
   }
 
-  /** Returns a copy, so that items can be deleted during iteration. */
+  /**
+   * Returns a copy of the list of items, so that items can be deleted while a caller iterates over
+   * it.
+   */
   all(): Item[] {
     return [...this.#items]
   }

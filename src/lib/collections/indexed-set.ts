@@ -41,7 +41,10 @@ export class IndexedSet<T extends IndexedSetMember> {
     return true
   }
 
-  /** Returns a copy, so that members can be deleted during iteration. */
+  /**
+   * Returns a copy of the list of members, so that members can be deleted while a caller iterates
+   * over it.
+   */
   members(): readonly T[] {
     return [...this.#members]
   }

@@ -49,8 +49,8 @@ export class Loop implements AsyncDisposable {
       log,
       timers = unrefTimers,
     } = this.#options
-    // Ignore the error of `sleep`, which rejects only when the server stops. The condition of the
-    // loop below checks this.
+    // `sleep` rejects only when the server stops. The loop below then ends, so ignore the error
+    // here.
     const pause = (): Promise<void> => sleep(timers, intervalMs, signal).catch(() => undefined)
     if (isDoneAtStart) await pause()
     while (!signal.aborted) {

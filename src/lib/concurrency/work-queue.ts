@@ -27,7 +27,7 @@ export type WorkQueueOptions = {
   /** The metrics of the queue. Absent if they are not recorded. */
   readonly measured?: {
     readonly metrics: QueueMetrics
-    /** The name of the queue in metrics, as in Kubernetes. */
+    /** The name of the queue in metrics. It is the same as in Kubernetes. */
     readonly as: string
     readonly monotonicMs?: () => number
   }

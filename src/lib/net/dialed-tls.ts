@@ -73,8 +73,8 @@ function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
 const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 /**
- * Replaces the error for a response that is not TLS with the error of Go's HTTP client. For
- * example, a proxy can report in plain text why it cannot connect.
+ * If the server did not respond with TLS, replaces the error by that of Go's HTTP client. For
+ * example, a proxy may report in plain text why it cannot connect.
  */
 const inGoWords = (error: Error): Error =>
   'code' in error && error.code === 'ERR_SSL_WRONG_VERSION_NUMBER'
@@ -88,7 +88,7 @@ export type OnConnectionCreated = (error: Error | null, stream: Duplex) => void
 export function hand(opening: Promise<Duplex>, created: OnConnectionCreated | undefined): void {
   opening.then(
     (stream) => created?.(null, stream),
-    // Node's type requires a stream even if there is an error, and Node ignores the stream.
+    // The stream is ignored if there is an error, but Node's type requires one.
     (error: Error) => created?.(error, new PassThrough().destroy()),
   )
 }

@@ -8,8 +8,8 @@ import { throttle } from './throttle.ts'
  */
 const CLOSING_MS_MAX = 60_000
 /**
- * How long an end may take to close after it has received everything. Closing it immediately could
- * lose bytes that are still in transit.
+ * How long an end has to close after it has received everything. Closing it immediately could lose
+ * bytes that are still in transit.
  */
 const LINGER_MS = 2_000
 

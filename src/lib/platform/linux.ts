@@ -65,8 +65,8 @@ function readOctets(netstat: string): { readonly [name: string]: number } {
 
 /** Returns the start time in ticks since the machine started. */
 function startOf(stat: string): string {
-  // The name of the process can contain any character. The fields after the name begin with the
-  // state. The 20th of them is the start time.
+  // The name of the process can contain any character, so the fields after it are read. The first
+  // of them is the state, and the 20th is the start time.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' ? '' : (fields[19] ?? '')
 }

@@ -25,7 +25,7 @@ export interface Platform {
   cacheHome(env: NodeJS.ProcessEnv): string | undefined
   /** Whether the file belongs to this user, and other users cannot write to it. */
   isOwn(stats: Pick<Stats, 'uid' | 'mode'>): boolean
-  /** Writes the entries of a folder to disk, if the system supports this. */
+  /** Makes the system write the entries of a folder to disk, if the system supports this. */
   flushFolder(path: string): void
   /**
    * Returns the maximum number of files and sockets that this process can open, or Infinity if

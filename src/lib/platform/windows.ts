@@ -9,7 +9,8 @@ export const createWindows = (system: System): Platform => ({
   name: 'Windows',
   cacheHome: (env) => env['XDG_CACHE_HOME'] ?? env['LOCALAPPDATA'],
   isOwn: () => true,
-  // A folder cannot be opened like a file. NTFS writes the entries of folders to its own log.
+  // Nothing to do: Windows cannot open a folder like a file, and NTFS writes the entries of folders
+  // to its own log.
   flushFolder: () => undefined,
   openFilesMax: () => Infinity,
   usage: undefined,
@@ -25,7 +26,8 @@ const askPowerShell = (expression: string, system: System): string =>
 
 /**
  * A line of netstat has the protocol, the local address, the remote address, the state and the
- * process ID. The state is translated, so a listener is recognized by its remote port 0.
+ * process ID. The name of the state depends on the language of Windows. So a listener is recognized
+ * by its remote port 0.
  */
 function findListener(port: number, system: System): RunningProcess | undefined {
   const rows = system

@@ -10,8 +10,8 @@ export type MemoryPlan = {
 
 export type MemoryLimits = {
   /**
-   * The configured maximum. Null means that the maximum is derived from the memory of the machine
-   * or container.
+   * The configured limits for requests and for the cache. If a limit is null, it is derived from
+   * the memory of the machine or container.
    */
   readonly requestBytesMax: number | null
   readonly cacheBytesMax: number | null

@@ -31,7 +31,7 @@ export class RunningWork {
     if (this.#largest === undefined || work.bytes >= this.#largest.bytes) this.#largest = work
   }
 
-  /** Called when a tick begins. */
+  /** Forgets the work of the previous tick. Called when a tick begins. */
   forget(): void {
     this.#largest = undefined
   }

@@ -102,7 +102,7 @@ export class Slices {
     )
   }
 
-  /** Begins a new slice, because the time since the last slice was not spent on this work. */
+  /** Begins a new slice. Call this if other work has run since the last slice ended. */
   begin(): void {
     this.#since = this.#time.monotonicMs()
   }

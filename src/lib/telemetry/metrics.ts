@@ -225,7 +225,10 @@ export class Distribution {
     this.count++
   }
 
-  /** Records a value `times` times. The value must not exceed the first bound. */
+  /**
+   * Counts a value several times, in the first bucket. The value must not exceed the bound of this
+   * bucket.
+   */
   observeLow(value: number, times: number): void {
     this.counts[0] = (this.counts[0] ?? 0) + times
     this.sum += value * times

@@ -20,9 +20,9 @@ export function closest(word: string, candidates: Iterable<string>): string | un
 }
 
 /**
- * Returns the number of characters to insert, remove, replace or swap with their neighbor to turn
- * one word into the other. Returns `limit` if the number is not smaller. Only cells near the
- * diagonal are computed, because a server can have thousands of candidates.
+ * Returns the edit distance of two words: the number of characters to insert, remove, replace or
+ * swap with their neighbor. Returns `limit` if the distance is not smaller. Only cells near the
+ * diagonal of the matrix are computed, because a server can have thousands of candidates.
  */
 function distanceBelow(limit: number, a: string, b: string): number {
   let [before, row, next] = [newRow(b, limit), newRow(b, limit), newRow(b, limit)]

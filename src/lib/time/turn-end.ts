@@ -72,7 +72,7 @@ export class TurnEnd {
     if (calls === undefined) return
     let left = calls.length
     try {
-      // Calls that are added while these run belong to the next tick.
+      // Calls that are added from now on belong to the next tick.
       for (; left > 0; left--) calls.shift()?.()
     } finally {
       if (left > 0) this.#plan()

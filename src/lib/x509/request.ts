@@ -113,9 +113,9 @@ export const asksForNames = ({ names }: Pick<WholeRequest, 'names'>): boolean =>
   names.dns.length + names.emails.length + names.addresses.length + names.uris.length > 0
 
 /**
- * Returns the value of the extension subjectAltName. As in Go, fails if the request is ambiguous.
- * An attribute or extension that occurs twice, or a second value of an attribute, could contain
- * names that the signer reads and the approver does not see.
+ * Returns the value of the extension subjectAltName. As in Go, fails if an attribute or extension
+ * occurs twice, or if an attribute has a second value. Otherwise the request could contain names
+ * that the signer reads and the approver does not see.
  */
 function alternativeNamesIn(attributes: DerReader): Buffer | undefined {
   let names: Buffer | undefined

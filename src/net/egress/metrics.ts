@@ -27,7 +27,8 @@ export type TunnelStatus = 'created' | 'dialing' | 'ok' | 'closing'
 
 export type MeasuredDials = {
   /**
-   * Counts the start of a dial. The caller must call the returned function when the tunnel is open.
+   * Counts the start of a dial. When the tunnel is open, the caller must call the returned
+   * function.
    */
   readonly start: () => () => void
   readonly failed: (stage: DialStage) => void

@@ -80,7 +80,7 @@ export class Tunnel extends Duplex {
   #status: TunnelStatus | undefined
   /** Whether the remote end is closed: the proxy has reported this, or the stream has ended. */
   #isRemoteClosed = false
-  /** The error with which the proxy ended the stream. */
+  /** The error because of which the stream ended. */
   #failure: Error | undefined
   #closing: NodeJS.Timeout | undefined
   #isLeaving = false

@@ -307,8 +307,8 @@ export class GrpcConnection {
         this.heard = true
       },
       onGoaway: (code, lastStreamId) => {
-        // RFC 9113, 6.8: the peer has not processed streams above this ID. A second GOAWAY can
-        // lower the ID.
+        // The peer does not process streams with IDs above this one (RFC 9113, 6.8). A second
+        // GOAWAY can lower the ID.
         this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
         this.#log('info', 'the server sent GOAWAY; new calls use another connection', {
           endpoint: this.endpoint,

@@ -135,8 +135,8 @@ export class Endpoints {
   }
 
   /**
-   * Makes new calls use new connections, which read the certificate files again. Running calls
-   * finish on the old connections.
+   * Makes new calls use new connections, for which the certificate files are read again. Running
+   * calls finish on the old connections.
    */
   reload(): void {
     for (const endpoint of this.#endpoints) {

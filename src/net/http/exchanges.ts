@@ -34,8 +34,8 @@ export type ExchangesOptions = {
   /** Memory budget for all requests and responses together. */
   readonly budget: ByteBudget
   /**
-   * Whether to close the HTTP/2 connection of the next request, so that its client can connect to
-   * another server.
+   * Called for each request. Returns whether to close its HTTP/2 connection, so that its client
+   * connects again, perhaps to another server.
    */
   readonly sendsAway: () => boolean
 }

@@ -89,7 +89,7 @@ type Answer = {
 }
 
 export class Gzip {
-  /** The shared bodies by tag, with the least recently used one first. */
+  /** The bodies that several clients share, by tag. The least recently used body comes first. */
   readonly #shared = new Map<string, SharedBody>()
   #sharedBytes = 0
 
@@ -199,7 +199,7 @@ function begin(outgoing: Outgoing, { status, headers }: Answer, length?: number)
   )
 }
 
-/** Resolves when the client has accepted the body or has disconnected. */
+/** Sends a compressed body. Resolves when the client has accepted it or has disconnected. */
 async function send(outgoing: Outgoing, answer: Answer, { parts }: SharedBody): Promise<void> {
   begin(
     outgoing,

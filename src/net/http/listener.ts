@@ -83,8 +83,8 @@ export type ListenerOptions = {
   /** Memory budget for all requests and responses together. Unlimited by default. */
   readonly budget?: ByteBudget
   /**
-   * Probability that the HTTP/2 connection of a request is closed, so that its client can connect
-   * to another server. 0 by default.
+   * Probability that a request makes the listener close its HTTP/2 connection, so that the client
+   * can connect to another server. 0 by default.
    */
   readonly goaway?: { readonly chance: number; readonly random: () => number }
   /**
@@ -355,7 +355,10 @@ export class Listener implements AsyncDisposable {
     return true
   }
 
-  /** Logs at a limited rate, because thousands of connections may be refused at once. */
+  /**
+   * Refused connections are logged at a limited rate, because there can be thousands of them at
+   * once.
+   */
   #reportManyConnections(remoteAddress: string, connections: number): void {
     const nowMs = performance.now()
     if (nowMs - this.#reportedManyMs < TELL_EVERY_MS) return

@@ -88,7 +88,7 @@ export async function leave(stream: AsyncIterable<readonly Buffer[]>): Promise<v
   try {
     for await (const _ of stream) return
   } catch {
-    // The client has disconnected, so the error cannot be reported to it.
+    // The error cannot be reported, because the client has disconnected.
   }
 }
 

@@ -10,8 +10,8 @@
  */
 export const LARGE_HEADER_BYTES: number = 16 * 1024
 /**
- * Budget for all large headers together, from their arrival until the responses begin. It has room
- * for 32 requests with headers of maximum size.
+ * Maximum total size of the large headers of all connections. Headers count from their arrival
+ * until the response begins. There is room for 32 requests with headers of maximum size.
  */
 const LARGE_HEADERS_BYTES_MAX = 32 * 1024 * 1024
 

@@ -29,9 +29,9 @@ const KNOWN_MAX = 64
 /** Maximum length of a cached value. Longer values are unlikely to repeat. */
 const KNOWN_VALUE_BYTES_MAX = 128
 /**
- * If the value of a name changes this many times in a row, it is assumed to change every time, like
- * that of `audit-id`. Its values are then compared only now and then, because a comparison costs as
- * much as writing the value.
+ * If the value of a name changes this many times in a row, as that of `audit-id` does, it is
+ * assumed to change every time. Its values are then compared only now and then, because a
+ * comparison takes as long as writing the value.
  */
 const MISSES_MAX = 1000
 const COMPARED_EVERY = 64
@@ -139,7 +139,7 @@ export class HpackEncoder {
     this.#text(value)
   }
 
-  /** Writes a field that is in the static or the dynamic table, as its index. */
+  /** Writes the index of a field that is in the static or the dynamic table. */
   #indexed(index: number): void {
     this.#reserve(INTEGER_BYTES_MAX)
     const at = this.#length

@@ -14,13 +14,14 @@ import type { Turn } from './turn.ts'
  */
 const FULL_BYTES = 4 * BLOCK_BYTES
 /**
- * The limit that replaces `FULL_BYTES` while blocks are scarce because many connections have data
- * to send.
+ * The limit that replaces `FULL_BYTES` while blocks are scarce, which happens if many connections
+ * have data to send.
  */
 const SCARCE_FULL_BYTES = BLOCK_BYTES / 2
 /**
- * Acknowledgments of PING and similar frames can exceed `FULL_BYTES`. If this many bytes wait for
- * the socket, nothing is read from the socket until fewer bytes wait.
+ * If this many bytes wait for the socket, nothing is read from it until fewer bytes wait. This
+ * limit is needed because acknowledgments of PING and similar frames are sent even beyond
+ * `FULL_BYTES`.
  */
 const READ_NO_MORE_BYTES = 4 * FULL_BYTES
 /** A DATA frame begins in a new block if the current block has less room than this. */
@@ -207,7 +208,7 @@ export class Output {
   }
 }
 
-/** The block of idle connections, which takes no memory. */
+/** A block without memory, for idle connections. */
 const noBlock: Block = { bytes: Buffer.alloc(0), filled: 0, handed: 0 }
 
 /** Writes the nine-byte header of a frame. */

@@ -149,10 +149,7 @@ export function areFieldsValid(fields: readonly HeaderField[]): boolean {
   return true
 }
 
-/**
- * Methods that are known to be valid, so that most requests need no match with the regular
- * expression.
- */
+/** Methods that are known to be valid. For other methods, a regular expression is matched. */
 const usualMethods: ReadonlySet<string> = new Set([
   'GET',
   'POST',

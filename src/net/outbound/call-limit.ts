@@ -63,7 +63,7 @@ export class CallLimit {
     })
   }
 
-  /** Starts the first waiting call in place of a call that has ended. */
+  /** Called when a call has ended. Starts the call that has waited longest. */
   #next(): void {
     const [first] = this.#waiting
     if (first === undefined) {

@@ -91,7 +91,10 @@ export type CredentialsFor = (host: string, port: number) => ClientCredentials |
 
 export type WebhookClientOptions = {
   readonly getService: GetService
-  /** Chooses an endpoint of a Service. If undefined, a Service is called at its cluster IP. */
+  /**
+   * Chooses one of the endpoints of a Service. If undefined, calls use the cluster IP of the
+   * Service.
+   */
   readonly routing?: EndpointRouting | undefined
   /**
    * Returns the credentials for a webhook. If undefined, all webhooks are called without

@@ -92,8 +92,8 @@ const settings = frame(FRAME.SETTINGS)
 const okHead = frame(FRAME.HEADERS, { flags: END_HEADERS, stream: 1, payload: Buffer.from([0x88]) })
 
 /**
- * Sends `frames` as soon as the body of the first call has arrived, which is a DATA frame with
- * END_STREAM on stream 1.
+ * Sends `frames` when the body of the first call has arrived. This is the case when a DATA frame
+ * with END_STREAM arrives on stream 1.
  */
 const answering = (socket: TLSSocket, frames: readonly Buffer[]): void => {
   const body = frame(FRAME.DATA, { flags: END_STREAM, stream: 1, payload: Buffer.from('{}') })

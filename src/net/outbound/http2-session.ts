@@ -263,8 +263,8 @@ export class Http2Session {
   }
 
   /**
-   * Returns the error for a stream that was closed with `code`. The error is a LostConnection if
-   * the peer closed the connection just when it was reused.
+   * Returns the error for a stream that was closed with `code`. It is a LostConnection if the peer
+   * closed the connection at the moment when it was reused.
    */
   lostBy(code: number, hasHead: boolean): Error {
     if (code === CODE.REFUSED_STREAM) return new UnprocessedCall()

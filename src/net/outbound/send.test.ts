@@ -32,7 +32,8 @@ test('the abort listener of a call is removed when the call has ended', async ()
     await assert.rejects(send({ ...call, target: { ...target, port: 1 } }), {
       code: 'ECONNREFUSED',
     })
-    // The request emits `close` after its response has ended.
+    // The listener is removed when the request emits `close`, which is after the end of its
+    // response.
     await until(() => getEventListeners(signal, 'abort').length === 0, 'no listener is left')
   } finally {
     agent.destroy()

@@ -145,8 +145,9 @@ function sendOnce({
       if (sent.socket === null) reject(callAborted())
     }
     signal.addEventListener('abort', onAbort)
-    // This client never requests another protocol. Without a listener, Node would close the
-    // connection without an error.
+    // If the server switches to another protocol, although this client never requests one, the call
+    // must fail with an error. Without a listener, Node would close the connection without an
+    // error.
     sent.once('upgrade', (_response, socket) => {
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))

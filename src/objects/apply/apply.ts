@@ -56,8 +56,7 @@ export type Application = {
    */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
   /**
-   * Converts an object in JSON form to another version. Absent if the conversion requires a
-   * webhook.
+   * Converts an object in JSON form to another version. Absent if only a webhook can convert it.
    */
   readonly convert?: Convert
   /**

@@ -13,7 +13,7 @@ export type FieldSet = {
 
 const noChildren: ReadonlyMap<string, FieldSet> = new Map()
 export const noFields: FieldSet = { isOwned: false, children: noChildren }
-/** A field that is in the set and has no fields below it. */
+/** A node for a field that is in the set and that has no fields below it in the set. */
 export const ownedLeaf: FieldSet = { isOwned: true, children: noChildren }
 
 export const isEmptySet = (set: FieldSet): boolean => !set.isOwned && set.children.size === 0

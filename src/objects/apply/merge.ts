@@ -18,7 +18,7 @@ export function merge(live: Json, applied: Json, type: MergeType): Json {
     case 'any':
       if (type.isWhole === true) return replace(live, applied)
       if (isFields(live) && isFields(applied)) return mergeFields(live, applied, type)
-      // Null does not replace a non-empty map.
+      // A map that is not empty is kept if the applied value is null.
       return applied === null && isFields(live) && !isEmptyMap(live) ? live : replace(live, applied)
     case 'list':
       if (type.by === 'whole' || (isNothing(live) && isNothing(applied)))

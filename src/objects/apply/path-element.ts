@@ -88,7 +88,7 @@ function tryParse(text: string): Json | undefined {
   try {
     return parseText(text)
   } catch (error) {
-    // Other exceptions must be rethrown, because interrupted work throws an exception
+    // Rethrow all other exceptions, because an interruption of the work is also an exception
     // (lib/scheduling/parts.ts).
     if (error instanceof SyntaxError || error instanceof JsonSyntaxError) return undefined
     throw error
@@ -113,8 +113,8 @@ export function compareElements(one: string, other: string): number {
 const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
 /**
- * Sorts entries in the order of `compareElements`, but parses each element at most once. The caller
- * can divide the work into parts, between which it can be interrupted (lib/scheduling/parts.ts).
+ * Sorts entries in the order of `compareElements`, but parses each element at most once. If the
+ * caller's work is divided into parts (lib/scheduling/parts.ts), the sort can be interrupted.
  */
 export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
   const given = once('elements to sort', () => [...entries])
@@ -208,7 +208,7 @@ function compareItemKeys(
 function compareValues(one: Json, other: Json): number {
   const byType = typeRank(one) - typeRank(other)
   if (byType !== 0) return byType
-  // JavaScript compares numbers with bigints exactly.
+  // A number can be compared with a bigint: JavaScript does this exactly.
   if (isNumber(one) && isNumber(other)) return one < other ? -1 : one > other ? 1 : 0
   if (typeof one === 'string' && typeof other === 'string') return compareKeys(one, other)
   return compareKeys(printSorted(one), printSorted(other))

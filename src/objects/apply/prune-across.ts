@@ -12,8 +12,8 @@ import { appliedSet } from './owned.ts'
 import { prune, type PruneSets } from './prune.ts'
 
 /**
- * Converts fields to another version. Throws if they are not valid in that version. `step`
- * describes the failed step in kube-apiserver's words.
+ * Converts fields to another version. Throws if they are not valid in that version. `step` is
+ * kube-apiserver's name for the current step, for the error message.
  */
 export type Convert = (
   fields: Fields,

@@ -10,8 +10,8 @@ import { neverOwned } from './field-paths.ts'
 import { identityOf, type Owner, type Owners, type Writer } from './managers.ts'
 
 /**
- * Maximum number of entries with the operation Update, as in kube-apiserver. If there are more, the
- * oldest entries are merged.
+ * Maximum number of entries with the operation Update, as in kube-apiserver. Beyond it, the oldest
+ * entries are merged.
  */
 const UPDATE_OWNERS_MAX = 10
 const ancientManager = 'ancient-changes'

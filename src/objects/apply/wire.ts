@@ -143,7 +143,7 @@ const isAtomicList = ({ schema, topology }: Field): boolean =>
 const isKept = ({ type }: Schema, empty: Empty): boolean =>
   type === 'list' ? empty === 'kept' || empty === 'listed' : type === 'map' && empty === 'listed'
 
-/** Whether a value other than null is empty. */
+/** Whether a value is empty or zero. Null does not count as empty here. */
 const isEmpty = (value: Json): boolean =>
   typeof value === 'object'
     ? value !== null && isNothing(value)

@@ -66,7 +66,7 @@ type Merge = { readonly identity: (item: Value) => string; readonly meter: Pick<
 const ITEM_NANOS = 100
 /** Estimated time to add an item to a set: formatting the item and looking it up. */
 export const MERGED_NANOS = 600
-/** Estimated additional time per character of the string that identifies the item. */
+/** Estimated additional time per character of the text that identifies an item of a set. */
 export const MERGED_CHARACTER_NANOS = 5
 
 /**

@@ -12,10 +12,7 @@ export type Expr =
   | MapExpr
   | StructExpr
   | Comprehension
-  /**
-   * Takes the place of an expression that the parser could not create because of a syntax error,
-   * which it has reported.
-   */
+  /** Stands for an expression that could not be parsed. Its syntax error was already reported. */
   | { readonly kind: 'missing'; readonly offset: number }
 
 export type Select = {

@@ -17,8 +17,8 @@ import {
 } from './values.ts'
 
 /**
- * Returns a function that tries the implementations of all libraries until one accepts the
- * arguments.
+ * Returns a function that calls the implementations of all libraries, one after another, until one
+ * of them accepts the arguments.
  */
 export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
   const [only] = parts
@@ -129,8 +129,8 @@ export function callStep(
 function isLarge(value: Value): boolean {
   if (typeof value === 'string') return value.length > LARGE_CHARACTERS
   if (typeof value !== 'object' || value === null) return false
-  // A list that the expression itself created does not count as large. Creating its items has
-  // already been charged, and most calls append only one item.
+  // A list that the expression has created does not count as large. The creation of its items was
+  // already charged, and most calls append only one item.
   if (value instanceof ArrayList || value instanceof Timestamp || value instanceof Duration)
     return false
   return !isList(value) || value.size > LARGE_ITEMS

@@ -32,9 +32,9 @@ import { CelError, type Value } from './values.ts'
 export type CompileResult =
   | { readonly program: Program; readonly type: Type }
   /**
-   * The expression is invalid. `stage` is `compilation` if it does not compile, and `instantiation`
-   * if it compiles but cannot be converted to an executable program. kube-apiserver has different
-   * messages for these stages.
+   * An invalid expression. `stage` is `compilation` if it cannot be compiled, and `instantiation`
+   * if the compiled expression cannot be converted to a program. The messages of kube-apiserver
+   * differ between these stages.
    */
   | { readonly fault: string; readonly stage: 'compilation' }
   | {

@@ -48,8 +48,8 @@ export function sizeOf(value: Result): number {
 
 export function countPoints(text: string): number {
   let count = text.length
-  // Most strings have no surrogate pairs. V8 can check this quickly if all characters are in
-  // Latin-1.
+  // V8 can check quickly whether all characters are in Latin-1. In this case, there are no
+  // surrogate pairs to count.
   if (!hasPairs(text)) return count
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)

@@ -281,7 +281,7 @@ class Estimator {
   }
 }
 
-/** Returns the estimate for an overload. The default cost is one. */
+/** Returns the estimated cost and size of a call. The default cost is one. */
 const estimateOverload = (overload: Overload, operands: readonly Operand[]): CallEstimate =>
   overload.part.estimate?.(operands, overload.id) ?? { cost: fixed(1) }
 

@@ -23,7 +23,10 @@ export type Operand = {
 
 export type CallEstimate = { readonly cost: Range; readonly size?: Range }
 
-/** Estimates a call. The receiver of a member call is the first operand. */
+/**
+ * Estimates the cost and size of a call. If the function is called on a receiver, the receiver is
+ * the first operand.
+ */
 export type Estimate = (operands: readonly Operand[], overload: string) => CallEstimate | undefined
 export type RunCost = (
   args: readonly Value[],
@@ -60,8 +63,8 @@ export type Signature = {
 }
 
 /**
- * The part of a function that one library defines. Other libraries can add overloads under the same
- * name.
+ * The part of a function that one library contributes. Another library can add more overloads to
+ * the same function.
  */
 export type FunctionPart = {
   readonly name: string

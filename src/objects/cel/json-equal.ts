@@ -98,7 +98,7 @@ function isSameMap(one: Fields, other: Fields, type: Type, meter: WorkMeter): bo
   if (keys.length !== others.length) return false
   meter.work(keys.length * FIELD_NANOS)
   for (const [at, key] of keys.entries()) {
-    // The keys usually have the same order, so that no lookup is needed.
+    // Usually both objects have the same keys in the same order, so that no lookup is needed.
     if (key !== others[at] && !Object.hasOwn(other, key)) return false
     const same = isEqualJson(one[key] ?? null, other[key] ?? null, type, meter)
     if (same !== true) return same

@@ -75,8 +75,8 @@ const environments = new Map<string, Environment>()
 export const kubernetesEnvironment = (version: CelVersion): Environment => once('', version, [])
 
 /**
- * Returns the environment for device selectors, which can use cel.bind. In device selectors,
- * semantic versions were available earlier than in other expressions.
+ * Returns the environment for device selectors. They can use cel.bind, and could use semantic
+ * versions one release earlier than other expressions.
  */
 export const deviceLibraries = (version: CelVersion): Environment =>
   once('device', version, [

@@ -190,7 +190,10 @@ export abstract class OperatorParser {
     }
   }
 
-  /** Parses sign operators and their operand. An even number of signs cancels out. */
+  /**
+   * Parses an operand with the signs before it. An even number of equal signs (`--` or `!!`) has no
+   * effect.
+   */
   *#prefixed(kind: '!' | '-', name: string): Turns<Expr> {
     const again = kind === '!' ? sets.afterNot : sets.memberStart
     const first = this.tokens.match(kind, again)

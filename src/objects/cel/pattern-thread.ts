@@ -142,8 +142,8 @@ function limitOf(worker: Worker, stop: () => void): { close(): void } {
 }
 
 /**
- * Returns the CPU time of the thread. Returns 0 if the thread is not running yet or has exited; the
- * owner of the thread handles its exit.
+ * Returns the CPU time of the thread. Returns 0 if the thread is not running yet, or if it has
+ * exited, which other code handles.
  */
 async function cpuMsOf(worker: Worker): Promise<number> {
   try {

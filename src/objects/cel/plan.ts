@@ -257,7 +257,7 @@ class Planner {
     }
     const prepared = overload?.part.prepare?.(args.map(({ constant: value }) => value))
     if (prepared instanceof CelError) throw new PlanFault(prepared.message)
-    // The conversion of a constant results in a constant.
+    // Converts a constant at compile time. The result is also a constant.
     if (prepared !== undefined && args.length === 1 && !reference.isMember) {
       const value = prepared(null, null, null, null, new Run({}, 0))
       if (!(value instanceof CelError)) return constant(value)

@@ -158,7 +158,7 @@ export class Recognizer {
   noViable(count: number): never {
     let text = this.#shownText(this.token)
     for (let at = 1; at <= count; at++) {
-      // The lexer has already reported any text between tokens that is not whitespace.
+      // Text between two tokens that is not whitespace was already reported by the lexer.
       const between = this.#source.slice(this.#ahead(at - 1).to, this.#ahead(at).from)
       text += between.replace(/\S/gu, '') + this.#shownText(this.#ahead(at))
     }
@@ -235,7 +235,7 @@ export class Recognizer {
     while (this.kind !== 'end' && !kinds.has(this.kind)) this.#at++
   }
 
-  /** Returns the tokens that can follow any of the current rules. */
+  /** Returns the tokens that can follow any of the grammar rules that are being parsed. */
   #anyFollow(): Set<TokenKind> {
     return new Set(this.#follows.flatMap(({ kinds }) => [...kinds]))
   }

@@ -23,7 +23,7 @@ import {
 
 export type Activation = { readonly [variable: string]: Result | undefined }
 
-/** Cost after which a loop checks the clock again. It corresponds to about 50 µs. */
+/** A loop checks the clock when its cost has grown by this number, which takes about 50 µs. */
 const LOOK_COST = 1_000
 /**
  * The result of a loop is cached if its cost exceeds this number. Otherwise it is computed again,
@@ -163,7 +163,7 @@ export class Run implements Meter {
     this.#slice.begin?.()
   }
 
-  /** Ends a loop. Its value is cached if the loop was long. */
+  /** Ends a loop. If the loop was long, its value is cached. */
   endLoop(loop: ComprehensionFrame, value: Result): Result {
     const { outer, place } = loop
     this.frame = outer

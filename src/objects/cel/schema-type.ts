@@ -100,7 +100,7 @@ function mapOf(schema: Fields, { name, release }: Naming): Type | undefined {
   const values = fieldsOf(schema['additionalProperties'])
   const value = typeOfSchema(values, { name: `${name}.@elem`, release })
   if (value === undefined) return undefined
-  // The smallest entry consists of an empty key in quotes, a colon, the value and a comma.
+  // The smallest entry of a map consists of an empty key in quotes, a colon, the value and a comma.
   const sizeMax =
     limit(schema['maxProperties']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(values) + 6))
   return { kind: 'map', key: string, value, sizeMax }
@@ -199,7 +199,7 @@ function objectFields(schema: Fields, release: number): Fields {
   return { kind: text, apiVersion: text, metadata: meta }
 }
 
-/** Whether a schema has the types of all fields that every object has. */
+/** Whether a schema declares all fields that every object has, with the right types. */
 function declaresObject({ kind, apiVersion, metadata }: Fields): boolean {
   const { name, generateName } = fieldsOf(fieldsOf(metadata)['properties'])
   const areTexts = [kind, apiVersion, name, generateName].every(

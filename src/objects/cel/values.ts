@@ -29,7 +29,7 @@ export class CelError {
   }
 }
 
-/** The error for arguments that no overload accepts. Its message is that of kube-apiserver. */
+/** The error if no overload accepts the arguments, with kube-apiserver's message. */
 export const noSuchOverload = new CelError('no such overload')
 
 export type Result = Value | CelError
@@ -46,8 +46,8 @@ export class Timestamp {
   /** Nanoseconds since 1970-01-01 in UTC, without leap seconds. */
   readonly nanos: bigint
   /**
-   * Offset of the time zone in which the timestamp was written. It is printed in the same time
-   * zone.
+   * Offset of the time zone in which the timestamp was written. The timestamp is printed in the
+   * same time zone.
    */
   readonly offsetMinutes: number
 

@@ -30,8 +30,8 @@ type Compacting = { at: number; isInString: boolean; readonly pieces: Buffer[] }
 const begin = (): Compacting => ({ at: 0, isInString: false, pieces: [] })
 
 /**
- * Compacts a valid JSON text in UTF-8. The caller can divide the work into parts, between which it
- * can be interrupted (lib/scheduling/parts.ts).
+ * Compacts a valid JSON text in UTF-8. If the caller's work is divided into parts
+ * (lib/scheduling/parts.ts), this function can be interrupted.
  */
 export function compactedBytes(json: Buffer): Buffer {
   const { pieces } = repeat('compacted JSON', begin, (state) => {

@@ -47,7 +47,10 @@ export type Expected = {
   readonly version: string
   readonly kind: string
   readonly shape: ObjectSchema
-  /** Other versions with the same fields, such as `policy/v1beta1`. They are also accepted. */
+  /**
+   * Other versions that are also accepted, because they have the same fields. An example is
+   * `policy/v1beta1`.
+   */
   readonly otherVersions?: readonly string[]
 }
 
@@ -287,7 +290,7 @@ const noHead: Head = { kind: '', apiVersion: '' }
 const textOf = (value: Json): string => (typeof value === 'string' ? value : '')
 
 /**
- * Decodes a body that is not a JSON object. Null counts as an empty object; all other values are
+ * Handles a body that is not a JSON object. Null counts as an empty object. All other values are
  * rejected.
  */
 function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decoding {

@@ -371,7 +371,7 @@ class Decoder {
     }
   }
 
-  /** Decodes a value. Returns null for null, and undefined for a rejected value. */
+  /** Decodes a value. Returns null if the JSON is null, and undefined if the value is rejected. */
   value(schema: Schema, existing: Json | undefined): Json | undefined {
     const { scanner } = this
     const type = scanner.peekType()
@@ -696,8 +696,8 @@ export const isTarget = (value: Json | undefined): value is Target =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Returns the value for a null in a map. Go distinguishes nil bytes from empty bytes until they are
- * stored, so null stays null for bytes.
+ * Returns the value that replaces null in a map. Null stays null in a map of bytes, because Go
+ * distinguishes nil bytes from empty bytes until they are stored.
  */
 export const zeroInMap = (of: Schema): Json => (of.type === 'bytes' ? null : zeroOf(of))
 

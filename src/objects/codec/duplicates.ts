@@ -21,13 +21,13 @@ export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
 
 /** Number of values that are read between two yields. */
 const VALUES_PER_STEP = 256
-/** Maximum number of values in a list that is skipped like a single value. */
+/** Lists with at most this number of values are skipped in one step, like a single value. */
 const SHORT_VALUES = 16
 
 /**
  * Returns messages such as `duplicate field "a.b[0].c"`, in the order of the text. Throws a
- * `JsonSyntaxError` if the text is not valid JSON. The caller can divide the work into parts,
- * between which it can be interrupted (lib/scheduling/parts.ts).
+ * `JsonSyntaxError` if the text is not valid JSON. If the caller's work is divided into parts
+ * (lib/scheduling/parts.ts), this function can be interrupted.
  */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
   const begin = (): Search => new Search(text, path, room)
@@ -45,7 +45,7 @@ export function* duplicateSteps(
   return search.faults
 }
 
-/** An object or list that is currently read, and the key or index of its current value. */
+/** An object or list around the current position, and the key or index of its current value. */
 type Frame = {
   readonly isObject: boolean
   key: string
@@ -115,7 +115,10 @@ class Search {
     return this.#isSkipping || this.#frames.length > 0
   }
 
-  /** Begins an object, or a list that can contain objects. Skips any other value. */
+  /**
+   * Begins an object or list. Any other value, and any list that cannot contain objects, is
+   * skipped.
+   */
   #value(): void {
     const scanner = this.#scanner
     const type = scanner.peekType()

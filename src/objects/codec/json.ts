@@ -99,7 +99,7 @@ function printLongString(text: string): string {
     (): { printed: string; at: number } => ({ printed: '', at: 0 }),
     (state) => {
       const end = state.at + LONG_CHARACTERS
-      // Do not split a surrogate pair.
+      // A piece must not end inside a surrogate pair.
       const part = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
       state.printed += printWhole(part).slice(1, -1)
       state.at += part.length
@@ -119,8 +119,8 @@ export function compareKeys(a: string, b: string): number {
     const one = a.charCodeAt(at)
     const other = b.charCodeAt(at)
     if (one === other) continue
-    // Surrogates represent the largest code points, but their code units are smaller than U+E000 to
-    // U+FFFF.
+    // Surrogates stand for the largest code points, although they are smaller than the code units
+    // U+E000 to U+FFFF.
     const isOneSurrogate = one >= 0xd800 && one <= 0xdfff
     const isOtherSurrogate = other >= 0xd800 && other <= 0xdfff
     if (isOneSurrogate !== isOtherSurrogate) return isOneSurrogate ? 1 : -1

@@ -30,9 +30,9 @@ const MEMBER_BYTES_MIN = 5
 const BYTES_PER_STEP = 16_384
 
 /**
- * Throws RequestEntityTooLarge if an object has too many members. The decoder reports invalid JSON.
- * The caller can divide the work into parts, between which it can be interrupted
- * (lib/scheduling/parts.ts).
+ * Throws RequestEntityTooLarge if an object has too many members. Invalid JSON is reported by the
+ * decoder. If the caller's work is divided into parts (lib/scheduling/parts.ts), this function can
+ * be interrupted.
  */
 export function checkMembers(json: Buffer): void {
   if (hasTooManyMembers(json)) throw tooManyMembers(MEMBERS_MAX)

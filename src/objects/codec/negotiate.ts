@@ -171,8 +171,8 @@ const routesOf = (
 ): readonly string[] => (onCollection ? [...routed, ...routedStreams] : routed)
 
 /**
- * Throws an error unless a clause names a known type. The router ignores parameters. The only
- * wildcard that it supports is the one for all types and subtypes.
+ * Throws an error unless a clause of the header names a known type. As in kube-apiserver's router,
+ * parameters are ignored, and the only wildcard is the one for all types and subtypes.
  */
 function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = elementsOf(accept).some((clause) => {
@@ -272,8 +272,9 @@ function parseClause(text: string): Clause {
 }
 
 /**
- * Sorts clauses as kube-apiserver does. Its comparison is not a consistent order (a can come before
- * b, and b before a). The result depends on its sorting algorithm, which takes quadratic time.
+ * Sorts the clauses of the header as kube-apiserver does. Its comparison is not consistent: a can
+ * come before b, and b before a. So the result depends on kube-apiserver's sorting algorithm, which
+ * is used here and takes quadratic time.
  */
 function sortClauses(clauses: Clause[]): readonly Clause[] {
   for (let i = 1; i < clauses.length; i++) {

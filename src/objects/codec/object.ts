@@ -151,14 +151,14 @@ const newBytes = (length: number) => (): { readonly bytes: Buffer; used: number 
 })
 
 /**
- * Encodes a text as UTF-8. The caller can divide the work into parts, between which it can be
- * interrupted (lib/scheduling/parts.ts).
+ * Encodes a text as UTF-8. If the caller's work is divided into parts (lib/scheduling/parts.ts),
+ * this function can be interrupted.
  */
 function bytesOf(text: string): Buffer {
   if (text.length <= PIECE_CHARACTERS || !isDivided()) return Buffer.from(text, 'utf8')
   const { pieces } = repeat('bytes of a text', noPieces, (state) => {
     const end = state.at + PIECE_CHARACTERS
-    // Do not split a surrogate pair.
+    // A piece must not end inside a surrogate pair.
     const piece = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
     state.pieces.push(Buffer.from(piece, 'utf8'))
     state.at += piece.length
@@ -490,8 +490,8 @@ function readStored(bytes: Buffer, struct: Struct): KubeObject {
 }
 
 /**
- * Returns the error for a value that is not an object. kube-apiserver interprets an unknown value
- * as base64, and reports the position at which it is invalid.
+ * Returns the error for a stored value that is not an object. kube-apiserver interprets such a
+ * value as base64, and reports the position at which it is invalid.
  */
 function noObject(text: string): string {
   const wrong = text.search(/[^A-Za-z0-9+/=\r\n]/)

@@ -244,8 +244,8 @@ export class PrintedCheck {
   }
 
   /**
-   * Skips a string that consists of plain bytes. Returns false if the string contains other bytes,
-   * which `#checkText` checks.
+   * Skips a string that consists of bytes without escape sequences. Returns false for any other
+   * string, which `#checkText` checks.
    */
   #passPlain(): boolean {
     const json = this.#json
@@ -343,7 +343,7 @@ function isSameText(json: string): boolean {
     const text: unknown = JSON.parse(json)
     return typeof text === 'string' && printString(text) === json
   } catch {
-    // The text is not JSON.
+    // The string is not valid JSON.
     return false
   }
 }

@@ -52,7 +52,8 @@ export function readBase64(given: string): ScalarResult {
   const fault = isShort && base64Form.test(given) ? undefined : base64FaultAt(given)
   if (fault !== undefined) return { fault: `illegal base64 data at input byte ${fault}` }
   const text = /[\r\n]/.test(given) ? given.replace(/[\r\n]/g, '') : given
-  // Encoding the bytes again clears the unused bits after the last byte.
+  // The last digit can have bits that do not belong to a byte. Decoding and encoding the text sets
+  // them to zero.
   return { text: text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text }
 }
 

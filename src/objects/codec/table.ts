@@ -39,7 +39,7 @@ function addCell(row: (string | number)[], cell: Cell): void {
   }
 }
 
-/** Joins adjacent strings. */
+/** Joins strings that follow each other in a row. */
 function joined(row: readonly (string | number)[]): Row {
   const texts: (string | number)[] = []
   for (const part of row) {

@@ -130,8 +130,8 @@ function flowFault(text: string, offset: number): Fault {
 }
 
 /**
- * Returns the error for a tab. After a key without a value, the tab would begin a value; after a
- * value, it would continue the value.
+ * Returns the error for a tab. If there is a key without a value before the tab, the tab would
+ * begin the value. Otherwise it would continue a value.
  */
 function tabFault(text: string, offset: number): Fault {
   const before = text.slice(0, offset).trimEnd()

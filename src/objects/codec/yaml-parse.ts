@@ -177,8 +177,8 @@ class Builder {
   }
 
   /**
-   * Throws an error if the depth is too large. The parser limits the nesting in the text, but
-   * aliases inside anchored nodes can be nested more deeply in total.
+   * Throws an error if the depth is too large. The parser limits only the nesting in the text. An
+   * alias inside an anchored node can increase the depth beyond that.
    */
   #reach(depth: number): void {
     if (depth > DEPTH_MAX) throw new YamlError('yaml: exceeded max depth of 10000')

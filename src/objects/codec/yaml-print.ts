@@ -147,8 +147,8 @@ class Printer {
   }
 
   /**
-   * Prints a text that can be folded. If a line is too long, a single space is replaced by a line
-   * break, which parsers convert back to a space.
+   * Prints a text that can be folded: if a line is too long, a line break replaces a single space.
+   * Parsers convert it back to a space.
    */
   *#folded(text: string, indent: number, isKey: boolean): Pieces {
     if (isKey || this.#column + text.length <= LINE_CHARACTERS_BEST) return this.#write(text)

@@ -17,7 +17,7 @@ export function* mergeInto(members: Members, patch: Members): Steps<void> {
     const current = members.get(key) ?? null
     if (value === null) members.delete(key)
     else if (current !== null) members.set(key, yield* merged(current, value))
-    // Do not create a generator for scalars, because most values are scalars.
+    // Most values are scalars. Creating a generator for each of them would take too long.
     else members.set(key, value.isNested ? yield* withoutNulls(value) : value)
   }
 }

@@ -1,4 +1,7 @@
-/** Parses the body of a JSON patch. Structural errors have the messages of Go's decoders. */
+/**
+ * Parses the body of a JSON patch. If its structure is invalid, the messages are those of Go's
+ * decoders.
+ */
 import { badRequest, tooManyOperations } from '../../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { quote } from '../../api/quote.ts'

@@ -1,4 +1,4 @@
-/** Compares two decoded values, with or without their schema. */
+/** Compares two decoded values. Some functions use the schema of the values, others do not. */
 import { nanosOf } from '../../api/quantity.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'

@@ -97,9 +97,9 @@ export type Scheme = {
 }
 
 /**
- * A kind of the scheme. `goName` is its name, such as `v1.Secret`. `hubName` is the internal type
- * to which all its versions are converted, such as `core.Secret`. The schema is set if the kind is
- * in the catalogue.
+ * A kind that the server can decode. `goName` is its Go type, such as `v1.Secret`. `hubName` is the
+ * internal type to which all of its versions are converted, such as `core.Secret`. `struct` is its
+ * schema, if the server knows it.
  */
 export type RegisteredKind = {
   readonly goName: string
@@ -107,7 +107,10 @@ export type RegisteredKind = {
   readonly struct?: Struct | undefined
 }
 
-/** Returns the schema for objects without defaults that are stored as they are served. */
+/**
+ * Returns the schema of a kind that has no defaults, and whose objects are stored as they are
+ * served.
+ */
 export const plainSchema = (struct: Struct): ObjectSchema => ({
   struct,
   setDefaults: (object) => object,

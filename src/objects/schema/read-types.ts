@@ -83,11 +83,12 @@ const scalars: ReadonlyMap<string, Scalar> = new Map(
     ] as const
   )
     .map(([name, type, goName]): [string, Scalar] => [name, { type, goName }])
-    // Durations occur only in configuration files. The code that reads these files parses them.
+    // A Duration is read as a string, because it occurs only in configuration files. The code that
+    // reads these files parses it.
     .concat([['meta.Duration', { type: 'string', goName: 'string', isNullEmpty: true }]]),
 )
 
-/** Types whose JSON has no declared fields. */
+/** Types whose JSON can have any fields. */
 const openTypes: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['RawExtension', { type: 'raw', goName: 'runtime.RawExtension' }],
   ['meta.FieldsV1', { type: 'raw', goName: 'v1.FieldsV1' }],

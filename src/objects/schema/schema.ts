@@ -9,7 +9,7 @@ import type { Structural } from './structural/structural.ts'
 export type Schema = Scalar | Any | Raw | List | Dictionary | Struct
 
 /**
- * A value that is a string, number or boolean in JSON. `goName` is its name in error messages:
+ * A string, number or boolean in JSON. `goName` is the name of its type in error messages:
  * `string`, or `v1.Protocol` for a named type.
  */
 export type Scalar = {

@@ -17,7 +17,7 @@ export const MESSAGE_BYTES_MAX = 256 * 1024 * 1024
 export class MessageFrames {
   readonly #onMessage: (message: Buffer) => void
   readonly #bytesMax: number
-  // Bytes of a frame header that is incomplete because a chunk ended inside it.
+  // Bytes of a frame header of which only a part has arrived.
   #head: Buffer | undefined
   // The incomplete message, and how many of its bytes were received.
   #message: Buffer | undefined

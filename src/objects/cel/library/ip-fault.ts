@@ -89,7 +89,10 @@ function ipv6Fault(text: string): Fault | undefined {
   return undefined
 }
 
-/** Returns the error for an embedded IPv4 address, which replaces the last two groups. */
+/**
+ * Returns the error for an IPv4 address at the end of an IPv6 address, where it replaces the last
+ * two groups.
+ */
 function embeddedFault(groups: number, hasEllipsis: boolean): string | undefined {
   if (!hasEllipsis && groups !== GROUPS - 2)
     return 'embedded IPv4 address must replace the final 2 fields of the address'

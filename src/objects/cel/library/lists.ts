@@ -50,7 +50,9 @@ const costs = {
   cost: ([items = null]: readonly Value[]) => deepTraversal(items),
 }
 
-/** The types whose values have an order, each with its name in the ids of overloads. */
+/**
+ * The types whose values have an order. The name of each type is a part of the IDs of overloads.
+ */
 export const comparable: readonly (readonly [string, Type])[] = [
   ['int', int],
   ['uint', uint],

@@ -20,8 +20,8 @@ class QuantityValue implements Opaque {
   readonly typeName = 'kubernetes.Quantity'
   readonly quantity: Quantity
   /**
-   * Whether the quantity is written as an integer. False for `1000m` and `1.0`, which
-   * kube-apiserver does not treat as integers.
+   * Whether the quantity is written as an integer. `1000m` and `1.0` are not, so kube-apiserver
+   * does not treat them as integers.
    */
   readonly isWhole: boolean
 

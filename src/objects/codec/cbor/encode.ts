@@ -71,7 +71,7 @@ export function openMap(fields: Fields, last: string): Buffer {
  */
 const VALUES_PER_STEP = 1024
 const SMALL_BYTES = 256
-/** Maximum size of a header, and also of a number. */
+/** Maximum size of a header in bytes. A number has the same maximum size. */
 const HEAD_BYTES_MAX = 9
 
 class Writer {

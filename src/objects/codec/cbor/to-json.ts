@@ -47,8 +47,8 @@ const cborTypes = [
 ] as const
 
 /**
- * Values of the additional information in the initial byte. They indicate that the argument follows
- * in 1, 2, 4 or 8 bytes, or that the length is indefinite.
+ * Values of the lower bits of an initial byte, called additional information. They mean that the
+ * argument follows in 1, 2, 4 or 8 bytes, or that the length is indefinite.
  */
 const ONE_BYTE = 24
 const EIGHT_BYTES = 27

@@ -87,7 +87,7 @@ export class JsonCopier {
     const json = this.#json
     const at = this.#at
     const { length } = key
-    // Comparing the first letter rules out most keys.
+    // Most keys already differ in their first letter.
     if (json[at + 1] !== key[1]) return false
     for (let i = 0; i < length; i++) if (json[at + i] !== key[i]) return false
     this.#at += length
@@ -329,7 +329,10 @@ export class JsonCopier {
     this.text()
   }
 
-  /** Copies an integer or a string. The message has fields for both. */
+  /**
+   * Copies an integer or a string. In protobuf, this is a message with one field for integers and
+   * another one for strings.
+   */
   intOrString(): void {
     const isText = this.#json[this.#at] === QUOTE
     this.#out[this.#used++] = 8 + VARINT

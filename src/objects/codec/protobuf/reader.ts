@@ -112,7 +112,7 @@ export class ProtobufReader {
     if (this.#entriesLeft-- <= 0) throw new TooManyEntriesError()
   }
 
-  /** Reads a tag, which combines the field number and the wire type in one number. */
+  /** Reads a tag. It is a single number that consists of the field number and the wire type. */
   tag(): number {
     const tag = this.varint()
     if (tag >>> 3 === 0 || tag > 0xffff_ffff) {

@@ -11,7 +11,7 @@ import { readQuantity as readQuantityText } from '../scalars.ts'
 import { ProtobufError, type ProtobufReader } from './reader.ts'
 import { BYTES, type ProtobufWriter, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
-/** Writes a value without tag or length. For a struct, the value consists of its fields. */
+/** Writes a value without tag and length. For a struct, writes its fields. */
 export type Encode = (value: Json, writer: ProtobufWriter) => void
 
 export const writeText: Encode = (value, writer) =>

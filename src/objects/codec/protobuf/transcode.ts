@@ -290,7 +290,7 @@ export class Transcoder {
 
 const nothing = Buffer.alloc(0)
 
-/** Types whose wire type is not BYTES. */
+/** The wire types of the types that are not encoded as BYTES. */
 const wireTypes: { readonly [type: string]: number } = {
   boolean: VARINT,
   int32: VARINT,

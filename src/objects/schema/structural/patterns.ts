@@ -38,8 +38,8 @@ export class Patterns {
   #steps = 0
 
   /**
-   * Whether a string matches a pattern. Patterns have RE2 syntax and are not anchored. A string
-   * that would take too long to match counts as not matching.
+   * Whether a string matches a pattern, which has RE2 syntax and is not anchored. Returns false if
+   * matching the string would take too long.
    */
   matches(text: string, pattern: string): boolean {
     const known = this.#known.get(pattern)?.get(text)

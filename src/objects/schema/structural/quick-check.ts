@@ -44,7 +44,8 @@ function fits(value: Json, schema: Structural, quick: Quick): boolean {
   const { checks } = schema
   if (quick.left.values < 0) return false
   quick.left.values -= 1 + sizeOf(value)
-  // Comparing an object or a list with the values of an enum requires reading it entirely.
+  // Comparing an object or a list with the values of an enum requires reading it entirely, which
+  // can take too long here.
   if (checks?.enum !== undefined && typeof value === 'object' && value !== null)
     quick.left.values = -1
   if (quick.left.values < 0) return false

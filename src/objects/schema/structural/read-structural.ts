@@ -130,7 +130,7 @@ class Reader {
   *#readRules(schema: Fields): Turns<readonly ValidationRule[]> {
     const rules: ValidationRule[] = []
     const given = schema['x-kubernetes-validations']
-    // `itemsOf` is not used, because it would copy a list of a million rules in one step.
+    // `itemsOf` is not used here. It would copy a list of a million rules in one step.
     for (const item of Array.isArray(given) ? given : []) {
       const rule = fieldsOf(item)
       if (rules.length % RULES_PER_LOOK === 0 && this.#slice.isOver()) yield undefined

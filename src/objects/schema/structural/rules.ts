@@ -53,7 +53,7 @@ export type CompiledRule = {
   readonly usesOldSelf: boolean
   readonly message: Program | undefined
   readonly messageFault: string
-  /** Path of the field to which errors refer, relative to the value. */
+  /** Path from the value to the field that errors name. */
   readonly path: string
 }
 
@@ -162,8 +162,8 @@ function fieldType(
 }
 
 /**
- * Returns the type of the values, or undefined if it is unknown. Values of unknown type cannot have
- * rules.
+ * Returns the type of a map's values. Undefined if it is unknown, in which case the values cannot
+ * have rules.
  */
 export const ruleTypeOf = (
   schema: Fields,
@@ -199,7 +199,7 @@ export function* compileRule(
   const hasMessage = program !== undefined && rule.messageExpression !== ''
   const message = hasMessage ? yield* compileText(rule.messageExpression) : undefined
   const wrongMessage = message && faultOf(message, messageWords)
-  // kube-apiserver validates the path last, and only if the rest of the rule is valid.
+  // kube-apiserver validates `fieldPath` last, and only if the rest of the rule is valid.
   const isGood = program !== undefined && (wrongMessage ?? '') === ''
   return {
     rule,

@@ -39,11 +39,11 @@ export type RulesResult = {
 }
 
 export type RunOptions = {
-  /** Path of the value. */
+  /** Path of the value. By default, the value is the root. */
   readonly path?: string
   /** The old value, or undefined if the value is new. */
   readonly old?: Json | undefined
-  /** Schema for comparing the value with the old value. */
+  /** The schema by which the value is compared with its old value. */
   readonly schema: Structural
   readonly slice: Slice
 }

@@ -80,8 +80,8 @@ export type Checks = {
   readonly exclusiveMinimum?: boolean
   readonly exclusiveMaximum?: boolean
   /**
-   * Whether items must be unique. CRDs must not contain this keyword. It is used to validate the
-   * defaults before the CRD is rejected.
+   * Whether the items of a list must be unique. CRDs that contain this keyword are rejected, but
+   * their defaults are validated with it first.
    */
   readonly uniqueItems?: boolean
   readonly multipleOf?: number
@@ -96,7 +96,7 @@ export type Checks = {
   readonly not?: Structural
 }
 
-/** A validation rule, which is a CEL expression. */
+/** A rule of x-kubernetes-validations. It is an expression in CEL. */
 export type ValidationRule = {
   readonly rule: string
   readonly message: string
