@@ -9,7 +9,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Steps } from '../scheduling/slices.ts'
 
-/** Number of strings that are packed before the work yields to the event loop. */
+/** Number of strings that are packed between two yields. */
 const STEP_TEXTS = 256
 /** The hash table has at least this number of slots for each string. */
 const SLOTS_PER_TEXT = 4 / 3

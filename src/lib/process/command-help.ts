@@ -5,14 +5,17 @@
 import type { CommandFlag, CommandFlagTable } from './command-flags.ts'
 
 export type CommandHelp = {
-  /** The lines below "Usage", one for each form of the command. */
+  /** The lines after "Usage:" in the help text, one for each form of the command. */
   readonly usage: readonly string[]
   /** The possible values of each positional argument, in order. An empty list allows any value. */
   readonly arguments?: readonly (readonly string[])[]
-  /** Paragraphs, separated by empty lines. A paragraph that is indented keeps its line breaks. */
+  /**
+   * Paragraphs of the help text, separated by empty lines. An indented paragraph keeps its line
+   * breaks.
+   */
   readonly description: string
   readonly sections: readonly FlagSection[]
-  /** Further paragraphs after the flags. */
+  /** Paragraphs of the help text that follow the flags. */
   readonly notes?: string
 }
 

@@ -22,8 +22,8 @@ const TICK_WEIGHT = 256
 const CONTENDED_TICK_WEIGHT = 64
 /**
  * After requests of two flows have arrived, this number of ticks stays short: about a second on a
- * busy event loop. The ticks must be short before a request waits, because it usually arrives
- * during a tick in which requests of another client run.
+ * busy event loop. A request usually arrives during a tick in which requests of another client run,
+ * and waits for the end of this tick. So the tick must already be short.
  */
 const CONTENDED_TICKS = 200
 const WRITE_WEIGHT = 8

@@ -1,6 +1,6 @@
 /**
  * A log for entries of which clients can cause any number. It accepts a burst of entries, and after
- * that a limited number of entries and bytes per second. The first entry after dropped ones
+ * that a limited number of entries and bytes per second. If entries were dropped, the next entry
  * contains their number.
  */
 import { TokenBucket } from '../time/token-bucket.ts'

@@ -198,7 +198,7 @@ export class Channel {
   }
 
   /**
-   * Checks a connection on which the caller has acquired a stream. Releases the stream if the
+   * Checks a connection on which the caller has reserved a stream. Releases the stream if the
    * connection cannot be used.
    */
   async #check(connection: GrpcConnection): Promise<void> {
@@ -235,7 +235,10 @@ export class Channel {
     return callUnary(connection, { headers, frame, read: method.read, timeoutMs: leftMs, signal })
   }
 
-  /** Returns an open connection with an acquired stream. Fetches a token first if one is needed. */
+  /**
+   * Returns an open connection on which a stream is reserved for the caller. Fetches a token first
+   * if one is needed.
+   */
   async #connect(options: ConnectOptions): Promise<GrpcConnection> {
     const { timeoutMs, signal } = options
     const startedMs = this.#clock.monotonicMs()

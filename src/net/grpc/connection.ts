@@ -137,7 +137,8 @@ export class GrpcConnection {
   }
 
   /**
-   * Acquires a stream if one is free now. Every acquired stream must be released with `release`.
+   * Reserves a stream. Returns false if none is free now. Every reserved stream must be released
+   * with `release`.
    */
   tryAcquire(): boolean {
     if (this.#streams >= this.#streamsMax) return false
@@ -146,7 +147,7 @@ export class GrpcConnection {
   }
 
   /**
-   * Waits for a free stream, and acquires it before calling `onFree`. Returns a function that stops
+   * Waits for a free stream, reserves it, and then calls `onFree`. Returns a function that stops
    * waiting.
    */
   waitForStream(onFree: () => void): () => void {

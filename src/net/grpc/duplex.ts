@@ -43,8 +43,8 @@ export class Duplex implements AnswerListener {
   #isEnded = false
 
   /**
-   * The caller must have acquired a stream on the connection. The stream is released when the call
-   * has ended. Throws if `GrpcConnection.request` throws.
+   * The caller must first reserve a stream of the connection with `acquire`. The stream is released
+   * when the call has ended. Throws if `GrpcConnection.request` throws.
    */
   constructor(connection: GrpcConnection, options: DuplexOptions) {
     this.#connection = connection

@@ -22,8 +22,8 @@ export type UnaryOptions<T> = {
 }
 
 /**
- * Makes a unary call. The caller must have acquired a stream on the connection. The stream is
- * released when the call has ended.
+ * Makes a unary call. The caller must first reserve a stream of the connection with `acquire`. The
+ * stream is released when the call has ended.
  */
 export function callUnary<T>(connection: GrpcConnection, options: UnaryOptions<T>): Promise<T> {
   if (options.signal?.aborted === true) {

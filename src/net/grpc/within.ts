@@ -5,7 +5,7 @@
 import type { GrpcConnection } from './connection.ts'
 import { GrpcError } from './errors.ts'
 
-/** Waits for a free stream on the connection and acquires it. */
+/** Waits for a free stream of the connection, and reserves it. */
 export async function acquire(
   connection: GrpcConnection,
   timeoutMs: number,

@@ -97,7 +97,7 @@ export type ListenerOptions = {
 }
 
 export type StopTimes = {
-  /** Time limit for current requests to complete. */
+  /** How long the listener waits for the current requests when it closes. */
   readonly graceMs: number
   /** Period over which watches are ended one by one. With 0, all watches end immediately. */
   readonly watchGraceMs?: number

@@ -148,8 +148,8 @@ export class Http2Session {
   }
 
   /**
-   * Sends a call on a stream that was acquired for it. Rejects with a FailedCall, or with a
-   * LostConnection if the call should be sent again.
+   * Sends a call on a stream that was reserved for it with `acquire`. Rejects with a FailedCall, or
+   * with a LostConnection if the call should be sent again.
    */
   send(call: Http2Call): Promise<Answer> {
     return this.#send(call).finally(() => this.release())

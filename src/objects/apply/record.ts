@@ -73,8 +73,8 @@ function capped(owners: Map<string, Owner>): Owners {
     merged.set(ancient, sets)
     count--
   }
-  // Computes each union only once, at the end. There can be thousands of sets, and adding them one
-  // by one would copy the union each time.
+  // Joins field sets only at the end. There can be thousands of them, and joining them one by one
+  // would copy a growing set each time.
   for (const [ancient, sets] of merged) {
     const owner = owners.get(ancient)
     if (owner !== undefined) owners.set(ancient, { ...owner, fields: unionOf(sets) })

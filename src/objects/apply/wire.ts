@@ -34,7 +34,8 @@ export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, un
 
 /**
  * Returns the JSON form of an object that a client sent. `stored` is the object from which it was
- * created. If both contain the identical value (`===`), the client has not sent this value.
+ * created. A value that is identical (`===`) in both objects counts as a value that the client has
+ * not sent.
  */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   once('given wire', () => structWire(tracked(object), struct, 'given', stored))

@@ -139,8 +139,8 @@ export class Recognizer {
   }
 
   /**
-   * Called before each further iteration of a loop. Skips tokens that cannot continue the loop or
-   * follow it.
+   * Called before each further iteration of a loop in a grammar rule. Skips tokens that can neither
+   * continue the loop nor follow it.
    */
   syncLoop(choices: Next): void {
     if (this.#isRecovering || choices.kinds.has(this.kind)) return

@@ -159,7 +159,7 @@ export function parseWordedDuration(text: string): Duration | undefined {
     const size = wordedUnits.find(([names]) => names.test(word.toLowerCase()))?.[1]
     if (size !== undefined) nanos = (nanos ?? 0n) + amount * size
   }
-  // kube-apiserver adds int64 values without checking for overflow.
+  // The sum can overflow, because kube-apiserver adds int64 values without a check.
   return nanos === undefined ? undefined : new Duration(BigInt.asIntN(64, nanos))
 }
 

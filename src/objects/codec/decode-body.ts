@@ -83,7 +83,8 @@ export type DecodedBody = {
 
 /**
  * Decodes the body of a create or an update. Bodies of built-in kinds can omit kind and apiVersion,
- * because the path determines them. Throws a BadRequest if the body is not valid for the path.
+ * because the request path determines them. Throws a BadRequest if the body is not valid for the
+ * request path.
  */
 export function decodeBody(
   body: Body,

@@ -70,8 +70,8 @@ const OPEN_HEAD_BYTES = 1
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
   if (schema.struct.open !== undefined) return printOpenWire(object, schema.struct)
   const { bytes, headBytes } = printUnversioned(object, schema)
-  // A match is always a key, because quotes inside strings are escaped. No earlier key can be named
-  // resourceVersion.
+  // The search finds a key and never a part of a string, because quotes inside strings are escaped.
+  // No earlier key can be named resourceVersion.
   const keyAt = bytes.indexOf(versionKey, headBytes)
   assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
   return { bytes, headBytes, versionAt: keyAt + versionKey.length }
@@ -106,8 +106,8 @@ export function wireOfStored(
       : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
   }
   const headBytes = Buffer.byteLength(printHead(object))
-  // A match is always a key, because quotes inside strings are escaped. No earlier key can be named
-  // uid.
+  // The search finds a key and never a part of a string, because quotes inside strings are escaped.
+  // No earlier key can be named uid.
   const uidAt =
     stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
   const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)

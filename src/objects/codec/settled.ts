@@ -49,7 +49,7 @@ export function settledWire(
 }
 
 /**
- * Parses JSON that Keelson printed to an object without managedFields. The result is only for
+ * Parses JSON that was printed by Keelson, without its managedFields. The result is only for
  * callers that read it once. Numbers with more than 15 digits can be inexact.
  */
 export function readShown(json: Buffer): KubeObject | undefined {

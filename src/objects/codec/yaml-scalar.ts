@@ -81,7 +81,8 @@ function isTimestamp(text: string): boolean {
     .slice(1, 7)
     .map((part) => Number(part ?? 0))
   const hasTime = match[4] !== undefined
-  // A time after a T must have a time zone. A time after a space must not have one.
+  // In a timestamp, the time after a T must have a time zone. A time after a space must not have
+  // one.
   if (hasTime && text.includes(' ') === (match.groups?.['zone'] !== undefined)) return false
   const date = new Date(Date.UTC(year, month - 1, day))
   return (
