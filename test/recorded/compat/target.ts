@@ -66,7 +66,9 @@ export async function openTarget(
   const { url, token } = server
   if (choice.kind === 'reference' && manager !== undefined) {
     const { dir } = stack.use(await kubectlFor(server))
-    const args = manager.map((flag) => String(fill(flag, { dir: server.dir })))
+    const args = releaseFlags(manager, release).map((flag) =>
+      String(fill(flag, { dir: server.dir })),
+    )
     const name = releaseTool('kube-controller-manager', release)
     stack.use(await startComponent(name, join(dir, 'config'), args))
   }

@@ -34,7 +34,7 @@ export default [
     POST(services, clusterIp(), { compare: 'status' }), created(at443), untilReason('EndpointsNotFound'), POST('/api/v1/namespaces/$ns/endpoints', endpoints([]), { compare: 'status' }), untilReason('MissingEndpoints'), DELETE('/api/v1/namespaces/$ns/endpoints/ext', undefined, { compare: 'status' }), untilReason('EndpointsNotFound'),
   ]),
   on('slices', 'EndpointSlices alone do not count', [
-    POST(services, clusterIp(), { compare: 'status' }), POST('/apis/discovery.k8s.io/v1/namespaces/$ns/endpointslices', { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'ext-1', labels: { 'kubernetes.io/service-name': 'ext' } }, addressType: 'IPv4', ports: [{ name: 'https', port: 443 }], endpoints: [{ addresses: ['10.1.2.3'] }] }, { compare: 'status' }), created(at443), untilReason('EndpointsNotFound'),
+    POST(services, clusterIp(), { compare: 'status' }), POST('/apis/discovery.k8s.io/v1/namespaces/$ns/endpointslices', { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'ext-1', labels: { 'kubernetes.io/service-name': 'ext' } }, addressType: 'IPv4', ports: [{ name: 'https', port: 443 }], endpoints: [{ addresses: ['10.1.2.3'] }] }, { compare: 'status' }), created(at443), untilReason('EndpointsNotFound', { pick: (body) => condition(body).reason }),
   ]),
   on('refused', 'nobody listens', [POST(services, service(), { compare: 'status' }), created({ service: { namespace: '$ns', name: 'ext', port: 1 } }), failed()]),
   on('no-host', 'a host name that nobody has', [POST(services, service('ext', { externalName: 'nowhere.invalid' }), { compare: 'status' }), created(), failed({ pick: (body) => { const { status, reason } = condition(body); return { status, reason }; } })]),

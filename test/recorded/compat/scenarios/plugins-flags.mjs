@@ -12,8 +12,8 @@ const service = (spec = {}) => POST(SERVICES, { apiVersion: 'v1', kind: 'Service
 const endpoints = (subsets, name = 's') => POST('/api/v1/namespaces/$ns/endpoints', { apiVersion: 'v1', kind: 'Endpoints', metadata: { name }, subsets }, quiet);
 const slice = (addresses) => POST('/apis/discovery.k8s.io/v1/namespaces/$ns/endpointslices', { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 's-1', labels: { 'kubernetes.io/service-name': 's' } }, addressType: 'IPv4', endpoints: [{ addresses, conditions: { ready: true } }], ports: [{ name: 'https', port: 8443 }] }, quiet);
 /** Addresses that refuse: what is told names the one that was tried. */
-const routed = (id, about, steps, port = 443) =>
-  hooked(`hooks-routing-${id}`, about, validating(webhook('h', { timeoutSeconds: 2, clientConfig: { service: { name: 's', namespace: '$ns', port, path: '/p' }, caBundle: '${caBundle}' } })), { hooks: { h: allow }, needs: 'hooks-routing' }, [...steps, SLEEP(1000), POST(CM, cm())]);
+const routed = (id, about, steps, { port = 443, options } = {}) =>
+  hooked(`hooks-routing-${id}`, about, validating(webhook('h', { timeoutSeconds: 2, clientConfig: { service: { name: 's', namespace: '$ns', port, path: '/p' }, caBundle: '${caBundle}' } })), { hooks: { h: allow }, needs: 'hooks-routing' }, [...steps, SLEEP(1000), POST(CM, cm(), options)]);
 const ip = (address) => ({ ip: address });
 const https = [{ name: 'https', port: 8443 }];
 
@@ -28,9 +28,10 @@ export default [
   routed('no-endpoints', 'a service without endpoints', [service()]),
   routed('empty', 'endpoints without an address', [service(), endpoints([])]),
   routed('not-ready', 'endpoints that are not ready', [service(), endpoints([{ notReadyAddresses: [ip('10.255.255.1')], ports: https }])]),
-  routed('port', 'a service without that port', [service(), endpoints([{ addresses: [ip('10.255.255.1')], ports: https }])], 444),
+  routed('port', 'a service without that port', [service(), endpoints([{ addresses: [ip('10.255.255.1')], ports: https }])], { port: 444 }),
   routed('port-name', 'endpoints without the port of that name', [service(), endpoints([{ addresses: [ip('10.255.255.1')], ports: [{ name: 'http', port: 80 }] }])]),
   routed('headless', 'a service without a cluster IP, and no endpoints', [service({ clusterIP: 'None' })]),
   routed('external', 'a service of type ExternalName', [service({ type: 'ExternalName', externalName: 'nowhere.invalid', ports: [] })]),
-  routed('slice', 'an EndpointSlice alone is not looked at', [service(), slice(['10.255.255.1'])]),
+  // Since 1.34, the server looks at it, and calls the address. What answers depends on the network.
+  routed('slice', 'an EndpointSlice alone is not looked at', [service(), slice(['10.255.255.1'])], { options: { pick: ({ message }) => (message.includes('not found') ? message : 'called') } }),
 ];
