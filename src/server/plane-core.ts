@@ -6,6 +6,7 @@ import { assert } from '../lib/errors.ts'
 import type { Verbosity } from '../lib/telemetry/verbosity.ts'
 import type { Egress } from '../net/egress/dialer.ts'
 import type { EndpointRouting, GetService, WebhookClientOptions } from '../net/outbound/call.ts'
+import { createGetEndpoints, type GetEndpoints } from '../net/outbound/service-endpoints.ts'
 import { ReceivedAnswers } from '../net/outbound/received.ts'
 import { PatternThread } from '../objects/cel/pattern-thread.ts'
 import { YamlConverter } from '../objects/codec/yaml.ts'
@@ -60,7 +61,7 @@ export class PlaneCore implements AsyncDisposable {
   readonly objects: Objects
   /** Options for calls to webhooks. */
   readonly calls: WebhookClientOptions & { readonly routing: EndpointRouting | undefined }
-  readonly getEndpoints: GetService
+  readonly getEndpoints: GetEndpoints
   readonly yaml: YamlConverter
   readonly patterns = new PatternThread()
   #access: ResourceAccess | undefined
@@ -77,8 +78,7 @@ export class PlaneCore implements AsyncDisposable {
     const { random } = environment
     const getService: GetService = (namespace, name) =>
       this.objects.get(servicesId, { namespace, name }, 'any')
-    this.getEndpoints = (namespace, name) =>
-      this.objects.get(endpointsId, { namespace, name }, 'any')
+    this.getEndpoints = createGetEndpoints(this.objects, config.release)
     const routing = config.aggregation.callsEndpoints
       ? { getEndpoints: this.getEndpoints, random }
       : undefined
@@ -123,7 +123,6 @@ export class PlaneCore implements AsyncDisposable {
   }
 }
 
-const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const
 
 const createRegistry = (

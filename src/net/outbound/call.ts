@@ -23,6 +23,7 @@ import type { ReceivedAnswers } from './received.ts'
 import { refusalOf } from './refusal.ts'
 import { type Answer, BrokenAnswer, reasonOf, TooLargeError } from './send.ts'
 import { type Address, addressOf, endpointOf, type ServiceReference } from './service-address.ts'
+import type { GetEndpoints } from './service-endpoints.ts'
 
 /**
  * Limits for one webhook. `callsMax` is larger than 200, the default of
@@ -71,8 +72,7 @@ export type GetService = (namespace: string, name: string) => MaybePromise<KubeO
 
 /** Finds the endpoints of Services. */
 export type EndpointRouting = {
-  /** Returns the Endpoints of a Service, or undefined if they do not exist. */
-  readonly getEndpoints: GetService
+  readonly getEndpoints: GetEndpoints
   /** Returns a random number from 0 to below 1, with which an endpoint is chosen. */
   readonly random: () => number
 }

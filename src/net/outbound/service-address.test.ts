@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { addressOf, endpointOf } from './service-address.ts'
+import type { EndpointSubset, ServiceEndpoints } from './service-endpoints.ts'
 
 const place = { namespace: 'default', name: 'hook', port: 443 }
 const service = (spec: Fields): KubeObject => ({
@@ -36,21 +37,19 @@ test('the error message explains why a Service cannot be reached', () => {
   )
 })
 
-const endpoints = (...subsets: Fields[]): KubeObject => ({
-  kind: 'Endpoints',
-  apiVersion: 'v1',
-  metadata: { name: 'hook' },
+const endpoints = (...subsets: EndpointSubset[]): ServiceEndpoints => ({
+  source: 'endpoints',
   subsets,
 })
 const named = service({ clusterIP: 'None', ports: [{ name: 'https', port: 443 }] })
-const ready: Fields = {
-  addresses: [{ ip: '10.1.0.1' }, { ip: '10.1.0.2' }],
+const ready: EndpointSubset = {
+  ready: ['10.1.0.1', '10.1.0.2'],
   ports: [{ name: 'https', port: 8443 }],
 }
 
 test('endpointOf returns a ready address with the named port, even for a headless Service', () => {
-  const notReady: Fields = { notReadyAddresses: [{ ip: '10.1.0.9' }], ports: ready['ports'] ?? [] }
-  const other: Fields = { addresses: [{ ip: '10.1.0.8' }], ports: [{ name: 'http', port: 80 }] }
+  const notReady: EndpointSubset = { ready: [], ports: ready.ports }
+  const other: EndpointSubset = { ready: ['10.1.0.8'], ports: [{ name: 'http', port: 80 }] }
   for (const [random, host] of [
     [0, '10.1.0.1'],
     [0.99, '10.1.0.2'],
@@ -60,12 +59,27 @@ test('endpointOf returns a ready address with the named port, even for a headles
   }
 })
 
+test('endpointOf prefers addresses of the primary IP family of the Service', () => {
+  const dual = service({ ports: [{ name: 'https', port: 443 }], ipFamilies: ['IPv6', 'IPv4'] })
+  const subsets = [
+    { ...ready, family: 'IPv4' },
+    { ...ready, family: 'IPv6', ready: ['fd00::1'] },
+  ]
+  const routing = { endpoints: { source: 'endpointslices', subsets }, random: () => 0 } as const
+  assert.deepEqual(endpointOf(dual, place, routing), { host: 'fd00::1', port: 8443 })
+})
+
 test('the error message explains why a Service has no endpoint', () => {
   const routing = { endpoints: endpoints(), random: () => 0 }
+  const none: ServiceEndpoints = { source: 'endpoints', subsets: undefined }
   assert.equal(endpointOf(undefined, place, routing), 'service "hook" not found')
   assert.equal(
-    endpointOf(named, place, { ...routing, endpoints: undefined }),
+    endpointOf(named, place, { ...routing, endpoints: none }),
     'endpoints "hook" not found',
+  )
+  assert.equal(
+    endpointOf(named, place, { ...routing, endpoints: { ...none, source: 'endpointslices' } }),
+    'no endpoints available for service "hook"',
   )
   assert.equal(endpointOf(named, place, routing), 'no endpoints available for service "hook"')
   assert.equal(

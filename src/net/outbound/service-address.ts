@@ -7,10 +7,11 @@ import {
   fieldsOf,
   itemsOf,
   type KubeObject,
-  numberOf,
   textOf,
+  textsOf,
 } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import type { EndpointSubset, ServiceEndpoints } from './service-endpoints.ts'
 
 export type ServiceReference = {
   readonly namespace: string
@@ -39,11 +40,7 @@ export function addressOf(
 }
 
 export type Endpoints = {
-  /**
-   * The Endpoints object of the Service, or undefined if there is none. kube-apiserver v1.33 does
-   * not read EndpointSlices here.
-   */
-  readonly endpoints: KubeObject | undefined
+  readonly endpoints: ServiceEndpoints
   /** Returns a random number that is at least 0 and less than 1. */
   readonly random: () => number
 }
@@ -60,17 +57,28 @@ export function endpointOf(
   if (service === undefined) return `service ${quote(name)} not found`
   const found = portOf(fieldsOf(service['spec']), { name, port })
   if (typeof found === 'string') return found
-  if (endpoints === undefined) return `endpoints ${quote(name)} not found`
-  const subsets = itemsOf(endpoints['subsets'])
-  const first = Math.floor(random() * subsets.length)
-  for (const { addresses, ports } of [...subsets.slice(first), ...subsets.slice(0, first)]) {
-    const ready = itemsOf(addresses)
-    const open = itemsOf(ports).find((one) => textOf(one['name']) === textOf(found['name']))
-    const chosen = ready[Math.floor(random() * ready.length)]
-    if (open !== undefined && chosen !== undefined)
-      return { host: textOf(chosen['ip']), port: numberOf(open['port']) }
+  const { source, subsets } = endpoints
+  if (subsets === undefined && source === 'endpoints') return `endpoints ${quote(name)} not found`
+  const [family] = textsOf(fieldsOf(service['spec'])['ipFamilies'])
+  for (const { ready, ports } of inOrder(subsets ?? [], { family, random })) {
+    const open = ports.find((one) => one.name === textOf(found['name']))
+    const host = ready[Math.floor(random() * ready.length)]
+    if (open !== undefined && host !== undefined) return { host, port: open.port }
   }
   return `no endpoints available for service ${quote(name)}`
+}
+
+type Preference = Pick<Endpoints, 'random'> & { readonly family: string | undefined }
+
+/** Begins with a random item, and puts the items of the primary IP family of the Service first. */
+function inOrder(
+  subsets: readonly EndpointSubset[],
+  { family, random }: Preference,
+): EndpointSubset[] {
+  const first = Math.floor(random() * subsets.length)
+  const all = [...subsets.slice(first), ...subsets.slice(0, first)]
+  const isPreferred = (one: EndpointSubset): boolean => one.family === family
+  return [...all.filter(isPreferred), ...all.filter((one) => !isPreferred(one))]
 }
 
 function portOf(

@@ -4,7 +4,7 @@
  * between the servers can fail without such a change. An APIService of this server is always
  * available.
  */
-import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { objectOf, request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
 import { createNow } from '../../api/timestamps.ts'
@@ -14,8 +14,12 @@ import { WorkQueue } from '../../lib/concurrency/work-queue.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Timers } from '../../lib/time/timers.ts'
-import type { GetService } from '../../net/outbound/call.ts'
 import type { ServiceReference } from '../../net/outbound/service-address.ts'
+import {
+  type EndpointsSource,
+  type GetEndpoints,
+  serviceLabel,
+} from '../../net/outbound/service-endpoints.ts'
 import type { ApiService, Condition } from './api-service.ts'
 import type { ApiServicesInformer, RegisteredApiService } from './api-services.ts'
 import { serviceFault } from './check-service.ts'
@@ -39,12 +43,10 @@ export type AvailabilityOptions = Pick<
   'clientCertificate' | 'dial' | 'getService'
 > & {
   readonly apiServices: ApiServicesInformer
-  readonly getEndpoints: GetService
-  /**
-   * Returns what an informer needs to watch Services or endpoints. Undefined if the resource is not
-   * served.
-   */
-  readonly accessOf: (plural: string) => InformerAccess | undefined
+  readonly getEndpoints: GetEndpoints
+  readonly endpointsSource: EndpointsSource
+  /** Returns what an informer needs to watch a resource. Undefined if it is not served. */
+  readonly accessOf: (plural: 'services' | EndpointsSource) => InformerAccess | undefined
   readonly handle: Handler
   readonly metrics: AvailabilityMetrics
   readonly clock: Clock
@@ -78,7 +80,7 @@ export class Availability implements AsyncDisposable {
    * Informers of Services and endpoints. They are created when the first remote server is
    * registered.
    */
-  #informer: readonly Informer<true>[] = []
+  #informer: readonly (Informer<true> | Informer<string>)[] = []
   #forget: (() => void) | undefined
 
   constructor(options: AvailabilityOptions, timers?: Timers) {
@@ -157,29 +159,56 @@ export class Availability implements AsyncDisposable {
   }
 
   #follow(): void {
-    const { accessOf, log } = this.#options
-    this.#informer = ['services', 'endpoints'].flatMap((plural) => {
-      const access = accessOf(plural)
-      if (access === undefined) return []
-      const { keys, reader } = access
-      const set = (key: string): void => {
-        for (const name of this.#byService.get(key.slice(keys.prefix.length)) ?? [])
-          this.#queue.add(name)
-      }
-      return [
-        new Informer<true>({
-          name: plural,
-          reader,
-          range: keys.range(),
-          read: () => true,
-          set,
-          known: () => [],
-          log,
-        }),
-      ]
-    })
+    const { endpointsSource } = this.#options
+    this.#informer = [
+      ...this.#followNamed('services'),
+      ...(endpointsSource === 'endpoints'
+        ? this.#followNamed(endpointsSource)
+        : this.#followSlices(endpointsSource)),
+    ]
     // Informers never reject: they log errors and retry.
     for (const one of this.#informer) void one.start()
+  }
+
+  /** Follows objects that have the name of the Service. */
+  #followNamed(name: 'services' | 'endpoints'): Informer<true>[] {
+    const { accessOf, log } = this.#options
+    const access = accessOf(name)
+    if (access === undefined) return []
+    const { keys, reader } = access
+    const range = keys.range()
+    const set = (key: string): void => this.#checkService(key.slice(keys.prefix.length))
+    return [
+      new Informer<true>({ name, reader, range, read: () => true, set, known: () => [], log }),
+    ]
+  }
+
+  #followSlices(name: EndpointsSource): Informer<string>[] {
+    const { accessOf, log } = this.#options
+    const access = accessOf(name)
+    if (access === undefined) return []
+    const services = new Map<string, string>()
+    return [
+      new Informer<string>({
+        name,
+        reader: access.reader,
+        range: access.keys.range(),
+        read: (item) => serviceOfSlice(item.peek()),
+        readLarge: serviceOfSlice,
+        set: (key, service) => {
+          const before = services.get(key)
+          if (service === undefined) services.delete(key)
+          else services.set(key, service)
+          for (const one of new Set([before, service])) this.#checkService(one ?? '')
+        },
+        known: () => services.keys(),
+        log,
+      }),
+    ]
+  }
+
+  #checkService(service: string): void {
+    for (const name of this.#byService.get(service) ?? []) this.#queue.add(name)
   }
 
   async #check(name: string): Promise<number | undefined> {
@@ -255,6 +284,10 @@ export class Availability implements AsyncDisposable {
     if (before?.['status'] === 'True' && condition.status !== 'True') metrics.lost(name, condition)
   }
 }
+
+/** Returns the namespace and name of the Service of an EndpointSlice. */
+const serviceOfSlice = ({ metadata }: KubeObject): string =>
+  `${metadata.namespace ?? ''}/${metadata.labels?.[serviceLabel] ?? ''}`
 
 const OK = 200
 const NOT_FOUND = 404

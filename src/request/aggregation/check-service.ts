@@ -3,6 +3,7 @@ import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { ServiceReference } from '../../net/outbound/service-address.ts'
+import type { ServiceEndpoints } from '../../net/outbound/service-endpoints.ts'
 import type { Condition } from './api-service.ts'
 
 /**
@@ -13,7 +14,7 @@ import type { Condition } from './api-service.ts'
 export async function serviceFault(
   { namespace, name, port }: ServiceReference,
   service: KubeObject | undefined,
-  endpoints: () => MaybePromise<KubeObject | undefined>,
+  endpoints: () => MaybePromise<ServiceEndpoints>,
 ): Promise<Condition | undefined> {
   const place = `service/${name} in ${quote(namespace)}`
   if (service === undefined) return failed('ServiceNotFound', `${place} is not present`)
@@ -22,18 +23,17 @@ export async function serviceFault(
   const found = itemsOf(spec['ports']).find((one) => one['port'] === port)
   if (found === undefined)
     return failed('ServicePortError', `${place} is not listening on port ${port}`)
-  const known = await endpoints()
-  if (known === undefined) return failed('EndpointsNotFound', `cannot find endpoints for ${place}`)
+  const { source, subsets } = await endpoints()
+  if (subsets === undefined)
+    return failed('EndpointsNotFound', `cannot find ${source} for ${place}`)
   const portName = textOf(found['name'])
-  const isServed = itemsOf(known['subsets']).some(
-    ({ addresses, ports }) =>
-      itemsOf(addresses).length > 0 &&
-      itemsOf(ports).some((one) => textOf(one['name']) === portName),
+  const isServed = subsets.some(
+    ({ ready, ports }) => ready.length > 0 && ports.some(({ name: own }) => own === portName),
   )
   if (isServed) return undefined
   return failed(
     'MissingEndpoints',
-    `endpoints for ${place} have no addresses with port name ${quote(portName)}`,
+    `${source} for ${place} have no addresses with port name ${quote(portName)}`,
   )
 }
 

@@ -5,6 +5,7 @@
 import { named } from '../../lib/telemetry/log.ts'
 import type { Timers } from '../../lib/time/timers.ts'
 import { ApiServicesInformer } from '../../request/aggregation/api-services.ts'
+import { endpointsSource } from '../../net/outbound/service-endpoints.ts'
 import { Availability } from '../../request/aggregation/availability.ts'
 import type { AvailabilityMetrics } from '../../request/aggregation/metrics.ts'
 import { createProxy, type Proxy } from '../../request/aggregation/proxy.ts'
@@ -65,7 +66,9 @@ export function buildAggregation(core: PlaneCore, options: AggregationOptions): 
           ...remotes,
           apiServices,
           getEndpoints,
-          accessOf: core.accessIn(''),
+          endpointsSource: endpointsSource(config.release),
+          accessOf: (plural) =>
+            core.accessIn(plural === 'endpointslices' ? 'discovery.k8s.io' : '')(plural),
           handle: core.handle,
           metrics,
           clock,
