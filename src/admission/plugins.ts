@@ -140,7 +140,7 @@ export function createPlugins(parts: AdmissionPluginsOptions): readonly Plugin[]
     certificateSubjectRestriction,
     createDefaultIngressClass(objects),
     denyServiceExternalIps,
-    ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
+    ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects, gates)] : []),
     policies.mutating,
     createMutatingWebhooks(webhooks.mutating, webhooks.options),
     policies.validating,

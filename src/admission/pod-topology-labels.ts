@@ -1,12 +1,21 @@
 /** Copies the zone and region labels of a node to the pods that are bound to it. */
+import type { Gates } from '../api/gates.ts'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from '../api/object-access.ts'
 
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
-const copied = ['topology.k8s.io/region', 'topology.k8s.io/zone']
+const parts = ['region', 'zone']
 
-export function createPodTopologyLabels(objects: Pick<Objects, 'get'>): Plugin {
+/** The first release that copies the labels that nodes have, instead of labels of their own. */
+const NODE_LABELS_SINCE = 34
+
+export function createPodTopologyLabels(
+  objects: Pick<Objects, 'get'>,
+  { release }: Pick<Gates, 'release'>,
+): Plugin {
+  const domain = release < NODE_LABELS_SINCE ? 'topology.k8s.io' : 'topology.kubernetes.io'
+  const copied = new Set(parts.map((part) => `${domain}/${part}`))
   return {
     name: 'PodTopologyLabels',
     resources: new Set(['pods']),
@@ -15,9 +24,7 @@ export function createPodTopologyLabels(objects: Pick<Objects, 'get'>): Plugin {
       const name = nodeNameIn(attributes)
       if (object === undefined || operation !== 'CREATE' || name === '') return object
       const node = await getOrLatest(objects, nodes, { namespace: '', name })
-      const labels = Object.entries(node?.metadata.labels ?? {}).filter(([key]) =>
-        copied.includes(key),
-      )
+      const labels = Object.entries(node?.metadata.labels ?? {}).filter(([key]) => copied.has(key))
       return labels.length === 0 ? object : withLabels(object, Object.fromEntries(labels))
     },
   }

@@ -23,11 +23,13 @@ objects.put('nodes', '', anObject('Node', 'n', { metadata: { uid: 'un' } }))
 objects.put('pods', 'n', pod({ nodeName: 'n' }, { name: 'mine', namespace: 'n', uid: 'um' }))
 objects.put('pods', 'n', pod({ nodeName: 'm' }, { name: 'other', namespace: 'n', uid: 'uo' }))
 
-const plugin = createNodeRestriction({
-  objects,
-  authorize: () => ({ verdict: 'no-opinion', reason: '' }),
-  gates: defaultGates,
-})
+const restriction = (gates = defaultGates) =>
+  createNodeRestriction({
+    objects,
+    authorize: () => ({ verdict: 'no-opinion', reason: '' }),
+    gates,
+  })
+const plugin = restriction()
 
 type AttributesInput = Partial<Attributes> & {
   readonly plural: string
@@ -35,8 +37,8 @@ type AttributesInput = Partial<Attributes> & {
   readonly user?: User
 }
 
-async function ask(asked: AttributesInput): Promise<string> {
-  const answer = await admit(plugin, attributes({ user: kubelet, ...asked }))
+async function ask(asked: AttributesInput, asks = plugin): Promise<string> {
+  const answer = await admit(asks, attributes({ user: kubelet, ...asked }))
   return typeof answer === 'string' ? answer.replace(/^403 .* is forbidden: /, '') : 'fine'
 }
 
@@ -135,6 +137,26 @@ test('a kubelet can create only mirror pods that are bound to its node and do no
     /persistentvolumeclaims/,
   )
   assert.match(await create(mirror({ resourceClaims: [{ name: 'r' }] })), /resourceclaims/)
+})
+
+const projected = (source: Fields): Fields => ({ projected: { sources: [source] } })
+
+test('since 1.34, a kubelet cannot create mirror pods that need any object of the API', async () => {
+  const newer = restriction({ release: 34, isOn: () => false })
+  const fault = async (source: Fields): Promise<string> =>
+    (await ask({ plural: 'pods', object: mirror(volume(source)) }, newer)).replace(/^.* pods? /, '')
+  assert.equal(await fault({ hostPath: { path: '/' } }), 'fine')
+  assert.equal(await fault(projected({ downwardAPI: {} })), 'fine')
+  for (const [source, what] of [
+    [{ csi: { driver: 'd' } }, 'that reference csidrivers (via CSI volumes)'],
+    [{ ephemeral: {} }, 'that reference persistentvolumeclaims (via ephemeral volumes)'],
+    [
+      projected({ serviceAccountToken: {} }),
+      'that reference serviceaccounts (via projected volumes)',
+    ],
+    [projected({}), 'for API references: unknown source for projected volume "v"'],
+  ] as const)
+    assert.equal(await fault(source), what)
 })
 
 const evict = (name: string) =>

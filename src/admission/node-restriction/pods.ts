@@ -11,6 +11,7 @@ import {
   type KubeObject,
   textOf,
 } from '../../api/object.ts'
+import type { Gates } from '../../api/gates.ts'
 import { quote } from '../../api/quote.ts'
 import { mirror } from '../../registry/kinds/core/pod/annotations.ts'
 import { configMapNames, secretNames } from '../../registry/kinds/core/pod/references.ts'
@@ -18,7 +19,13 @@ import { isSame } from '../../objects/schema/equal.ts'
 import { type Attributes, refusal } from '../admission.ts'
 import type { Objects } from '../../api/object-access.ts'
 
-export type PodRestrictionOptions = { readonly objects: Pick<Objects, 'get'> }
+export type PodRestrictionOptions = {
+  readonly objects: Pick<Objects, 'get'>
+  readonly gates: Pick<Gates, 'release'>
+}
+
+/** The first release in which mirror pods cannot refer to any object of the API. */
+const NO_REFERENCES_SINCE = 34
 
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
@@ -64,7 +71,7 @@ export async function admitPod(
   const fault =
     mirrorFault(object, node) ??
     (await ownerFault(options, object, node)) ??
-    referenceFault(object, node)
+    referenceFault(object, node, options.gates)
   if (fault !== undefined) throw refusal(attributes, fault)
 }
 
@@ -106,13 +113,63 @@ async function ownerFault(
  * Returns an error if the pod refers to other objects, because a node has access to the objects
  * that its pods refer to.
  */
-function referenceFault(pod: KubeObject, node: string): string | undefined {
+function referenceFault(
+  pod: KubeObject,
+  node: string,
+  { release }: PodRestrictionOptions['gates'],
+): string | undefined {
   const spec = fieldsOf(pod['spec'])
-  const what = referred(spec)
-  return what && `node ${quote(node)} can not create pods that reference ${what}`
+  const what = release < NO_REFERENCES_SINCE ? referredBefore(spec) : referred(spec)
+  if (what === undefined) return undefined
+  if (typeof what === 'object') return `error checking mirror pod for API references: ${what.fault}`
+  return `node ${quote(node)} can not create pods that reference ${what}`
 }
 
-function referred(spec: Fields): string | undefined {
+/** Returns the kind of objects to which a pod refers, or an error if that is unknown. */
+function referred(spec: Fields): string | { readonly fault: string } | undefined {
+  if (textOf(spec['serviceAccountName']) !== '') return 'serviceaccounts'
+  if (secretNames(spec).length > 0) return 'secrets'
+  if (configMapNames(spec).length > 0) return 'configmaps'
+  if (itemsOf(spec['resourceClaims']).length > 0) return 'resourceclaims'
+  for (const volume of itemsOf(spec['volumes'])) {
+    const what = referredByVolume(volume)
+    if (what !== undefined) return what
+  }
+  return undefined
+}
+
+/** Objects of the API that volumes need, keyed by the source of the volume. */
+const referredBySource: readonly (readonly [source: string, what: string])[] = [
+  ['configMap', 'configmaps (via configmap volumes)'],
+  ['secret', 'secrets (via secret volumes)'],
+  ['csi', 'csidrivers (via CSI volumes)'],
+  ['glusterfs', 'endpoints (via glusterFS volumes)'],
+  ['persistentVolumeClaim', 'persistentvolumeclaims'],
+  ['ephemeral', 'persistentvolumeclaims (via ephemeral volumes)'],
+  ['azureFile', 'secrets (via azureFile volumes)'],
+]
+
+/** Objects of the API that projected volumes need, keyed by the field of the projection. */
+const referredByProjection: readonly (readonly [source: string, what: string])[] = [
+  ['configMap', 'configmaps (via projected volumes)'],
+  ['secret', 'secrets (via projected volumes)'],
+  ['serviceAccountToken', 'serviceaccounts (via projected volumes)'],
+  ['clusterTrustBundle', 'clustertrustbundles'],
+  ['podCertificate', 'podcertificates'],
+]
+
+function referredByVolume(volume: Fields): ReturnType<typeof referred> {
+  for (const [source, what] of referredBySource) if (volume[source] !== undefined) return what
+  for (const projection of itemsOf(fieldsOf(volume['projected'])['sources'])) {
+    const [, what] = referredByProjection.find(([name]) => projection[name] !== undefined) ?? []
+    if (what !== undefined) return what
+    if (projection['downwardAPI'] === undefined)
+      return { fault: `unknown source for projected volume ${quote(textOf(volume['name']))}` }
+  }
+  return undefined
+}
+
+function referredBefore(spec: Fields): string | undefined {
   if (textOf(spec['serviceAccountName']) !== '') return 'a service account'
   if (secretNames(spec).length > 0) return 'secrets'
   if (configMapNames(spec).length > 0) return 'configmaps'
@@ -143,10 +200,17 @@ export function admitPodStatus(node: string, attributes: Attributes): void {
   if (!isSame(claimsOf(object), claimsOf(oldObject))) {
     throw refusal(attributes, `${who} cannot update resource claim statues`)
   }
+  // The same is true of the claim for extended resources, a field since 1.34.
+  if (!isSame(extendedClaimOf(object), extendedClaimOf(oldObject))) {
+    throw refusal(attributes, `${who} cannot update extended resource claim status`)
+  }
 }
 
 const claimsOf = (pod: KubeObject | undefined): Json | undefined =>
   fieldsOf(pod?.['status'])['resourceClaimStatuses']
+
+const extendedClaimOf = (pod: KubeObject | undefined): Json | undefined =>
+  fieldsOf(pod?.['status'])['extendedResourceClaimStatus']
 
 export async function admitEviction(
   options: PodRestrictionOptions,
