@@ -96,12 +96,12 @@ export function createDocuments(options: DocumentsOptions): Documents {
       case 'openid':
         return issuer(request, withoutSlash(path), options)
       case 'statusz':
-        return status(request, options)
+        return status(request, options, listed)
       case 'flagz':
         return flagValues(request, options)
       default:
         if (path !== '/' && path !== '/index.html') throw pageNotFound()
-        return indented({ paths: rootIndex(listed, options.checks, otherPaths(options)) })
+        return indented({ paths: rootPaths(listed, options) })
     }
   }
 }
@@ -242,6 +242,9 @@ function issuer(
   return { status: 200, headers: { 'content-type': type, 'cache-control': cacheControl }, body }
 }
 
+const rootPaths = (listed: ListedGroups, options: DocumentsOptions): string[] =>
+  rootIndex(listed, options.checks, otherPaths(options))
+
 /** Paths that only some servers have. */
 const otherPaths = ({ issuer: documents, gates }: DocumentsOptions): string[] => [
   ...(documents === null ? [] : issuerPaths),
@@ -249,16 +252,15 @@ const otherPaths = ({ issuer: documents, gates }: DocumentsOptions): string[] =>
   ...(gates.isOn('ComponentFlagz') ? [flagsPath] : []),
 ]
 
-function status(
-  request: ApiRequest,
-  { gates, clock, emulatedMinor }: DocumentsOptions,
-): ApiResponse {
+function status(request: ApiRequest, options: DocumentsOptions, listed: ListedGroups): ApiResponse {
+  const { gates, clock, emulatedMinor } = options
   if (request.path !== statusPath || !gates.isOn('ComponentStatusz')) throw pageNotFound()
   return statusPage(request, {
     upSeconds: process.uptime(),
     nowMs: clock.wallMs(),
     release: gates.release,
     emulatedMinor,
+    paths: rootPaths(listed, options),
   })
 }
 

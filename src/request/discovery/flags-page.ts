@@ -11,4 +11,8 @@ export const flagsPage = (
   request: Pick<ApiRequest, 'headers'>,
   flags: ReadonlyMap<string, string>,
 ): TextPage =>
-  plainPage(request, 'flags', [...flags].map(([name, value]) => `${name}=${value}`).toSorted())
+  plainPage(
+    request,
+    'kube-apiserver flags',
+    [...flags].map(([name, value]) => `${name}=${value}`).toSorted(),
+  )

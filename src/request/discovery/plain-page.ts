@@ -14,14 +14,14 @@ export type TextPage = {
 const warning =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
 
-/** Returns the page as plain text. `name` is the name in the title of kube-apiserver's page. */
+/** Returns the page as plain text. `title` is the title of kube-apiserver's page. */
 export function plainPage(
   { headers }: Pick<ApiRequest, 'headers'>,
-  name: string,
+  title: string,
   lines: readonly string[],
 ): TextPage {
   if (!elementsOf(firstHeader(headers, 'accept') ?? '').some(isPlainText)) throw notPlainText()
-  const body = Buffer.from(`\nkube-apiserver ${name}\n${warning}\n\n${lines.join('\n')}\n`)
+  const body = Buffer.from(`\n${title}\n${warning}\n\n${lines.join('\n')}\n`)
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
 }
 

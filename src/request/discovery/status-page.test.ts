@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { TextError } from '../../api/errors.ts'
 import { statusPage } from './status-page.ts'
 
-const times = { release: 33, upSeconds: 3_725.8, nowMs: Date.UTC(2026, 0, 1, 12) }
+const paths = ['/api/v1', '/apis', '/healthz/ping', '/readyz', '/healthz', '/.well-known/x']
+const times = { release: 33, upSeconds: 3_725.8, nowMs: Date.UTC(2026, 0, 1, 12), paths }
 
 const requestOf = (accept?: string) => ({ headers: accept === undefined ? {} : { accept } })
 
@@ -18,6 +19,13 @@ test('the page /statusz begins like that of kube-apiserver, and shows when the p
     'Up: 1 hr 02 min 05 sec',
   ])
   assert.equal(lines.at(-2), 'Emulation version: 1.33')
+})
+
+test('since 1.34, the page /statusz has another title, and lists paths that serve no APIs', () => {
+  const { body } = statusPage(requestOf('text/plain'), { ...times, release: 34 })
+  const lines = String(body).split('\n')
+  assert.equal(lines[1], 'apiserver statusz')
+  assert.equal(lines.at(-2), 'Paths:  /healthz /readyz')
 })
 
 test('the page /statusz is served only to clients that accept plain text', () => {
