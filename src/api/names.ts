@@ -6,6 +6,7 @@
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const subdomain = `${label}(\\.${label})*`
 const underscoredLabel = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
+const underscoredSubdomain = `${underscoredLabel}(\\.${underscoredLabel})*`
 const qualifiedPart = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const labelText = `(${qualifiedPart})?`
 const dns1035 = '[a-z]([-a-z0-9]*[a-z0-9])?'
@@ -19,7 +20,7 @@ const patterns = {
   label: whole(label),
   dns1035: whole(dns1035),
   subdomain: whole(subdomain),
-  underscoredSubdomain: whole(`${underscoredLabel}(\\.${underscoredLabel})*`),
+  underscoredSubdomain: whole(underscoredSubdomain),
   qualifiedPart: whole(qualifiedPart),
   labelText: whole(labelText),
   configKey: whole(configKey),
@@ -71,16 +72,18 @@ export function checkDnsSubdomain(name: string): string[] {
 }
 
 /**
- * Checks a DNS search path, which may contain underscores. As in kube-apiserver, the pattern in the
- * error message nevertheless has no underscore.
+ * The first release whose message about a DNS search path has the pattern with underscores, instead
+ * of the pattern of other names.
  */
-export function checkUnderscoredSubdomain(name: string): string[] {
+const OWN_PATTERN_SINCE = 34
+
+/** Checks a DNS search path, which may contain underscores. */
+export function checkUnderscoredSubdomain(name: string, release: number): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
   if (patterns.underscoredSubdomain.test(name)) return faults
-  return [
-    ...faults,
-    broken(subdomainRule.replace("'-' or", "'_', '-' or"), ['example.com'], subdomain),
-  ]
+  const rule = subdomainRule.replace("'-' or", "'_', '-' or")
+  const pattern = release < OWN_PATTERN_SINCE ? subdomain : underscoredSubdomain
+  return [...faults, broken(rule, ['example.com'], pattern)]
 }
 
 /** Checks a wildcard such as `*.example.com`, which matches all names below a domain. */

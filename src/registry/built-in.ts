@@ -74,7 +74,9 @@ export function builtInResources({
   return rows.map((row) => {
     const name = kindName(row)
     const rules = rulesOf(row)
-    const strict = gates.isOn('StrictIPCIDRValidation') ? withStrictAddresses(rules, name) : rules
+    const strict = gates.isOn('StrictIPCIDRValidation')
+      ? withStrictAddresses(rules, { kind: name, release: gates.release })
+      : rules
     const handwritten = allowsPrivileged ? strict : unprivileged(strict, name)
     return builtIn(row, both === undefined ? handwritten : withDeclarative(handwritten, both), {
       storedAs,
@@ -100,19 +102,23 @@ function unprivileged(rules: KindRules, kind: string): KindRules {
   }
 }
 
-function withStrictAddresses(rules: KindRules, kind: string): KindRules {
+function withStrictAddresses(
+  rules: KindRules,
+  of: { readonly kind: string; readonly release: number },
+): KindRules {
+  const { kind } = of
   const { validate, validateUpdate, status } = rules
   return {
     ...rules,
     validate: (object, gates) => [
       ...(validate?.(object, gates) ?? []),
       ...strictAddressFaults(object, undefined, kind),
-      ...strictPodFaults(object, undefined, kind),
+      ...strictPodFaults(object, undefined, of),
     ],
     validateUpdate: (object, current, gates) => [
       ...(validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? []),
       ...strictAddressFaults(object, current, kind),
-      ...strictPodFaults(object, current, kind),
+      ...strictPodFaults(object, current, of),
     ],
     status: {
       ...status,

@@ -353,7 +353,7 @@ test('validation of strict addresses stops at the maximum number of reported err
   const pod = objectOf({
     spec: { dnsConfig: { nameservers: misread }, hostAliases: misread.map((ip) => ({ ip })) },
   })
-  assert.equal(strictPodFaults(pod, undefined, 'Pod').length, FAULTS_MAX)
+  assert.equal(strictPodFaults(pod, undefined, { kind: 'Pod', release: 33 }).length, FAULTS_MAX)
 })
 
 const checkName = (): string[] => []

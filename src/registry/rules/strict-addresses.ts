@@ -55,8 +55,11 @@ const places: ReadonlyMap<string, readonly AddressField[]> = new Map([
   ],
 ])
 
-/** A kind to whose Pod template kube-apiserver does not apply the strict rules for addresses. */
-const unlooked = 'StatefulSet.apps'
+/**
+ * The first release that validates the Pod template of a StatefulSet. Before, kube-apiserver does
+ * not apply the strict rules for addresses to it.
+ */
+const STATEFUL_SETS_SINCE = 34
 const ofPods = [ip('dnsConfig.nameservers[]'), ip('hostAliases[].ip')]
 
 /**
@@ -78,9 +81,10 @@ export function strictAddressFaults(
 export function strictPodFaults(
   object: KubeObject,
   current: KubeObject | undefined,
-  kind: string,
+  { kind, release }: { readonly kind: string; readonly release: number },
 ): FieldFault[] {
-  const pods = kind === unlooked ? undefined : podSpecOf(object, kind)
+  const isSkipped = kind === 'StatefulSet.apps' && release < STATEFUL_SETS_SINCE
+  const pods = isSkipped ? undefined : podSpecOf(object, kind)
   if (pods === undefined) return []
   const before =
     kind === 'Pod' || current === undefined ? undefined : podSpecOf(current, kind)?.spec

@@ -5,8 +5,10 @@
 import type { KindRules } from '../../kind-rules.ts'
 import { certificateSigningRequestRules } from './certificate-signing-request.ts'
 import { clusterTrustBundleRules } from './cluster-trust-bundle.ts'
+import { podCertificateRequestRules } from './pod-certificate-request.ts'
 
 export const rules: readonly (readonly [string, KindRules])[] = [
   ['CertificateSigningRequest.certificates.k8s.io', certificateSigningRequestRules],
   ['ClusterTrustBundle.certificates.k8s.io', clusterTrustBundleRules],
+  ['PodCertificateRequest.certificates.k8s.io', podCertificateRequestRules],
 ]

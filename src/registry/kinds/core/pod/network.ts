@@ -32,8 +32,8 @@ const searchPath: PodRule = (value, path, { faults, gates }) => {
   const isRelaxed = gates.isOn('RelaxedDNSSearchValidation')
   if (isRelaxed && search === '.') return
   const name = search.replace(/\.$/, '')
-  const check = isRelaxed ? checkUnderscoredSubdomain : checkDnsSubdomain
-  for (const why of check(name)) faults.push(invalidValue(path, name, why))
+  const whys = isRelaxed ? checkUnderscoredSubdomain(name, gates.release) : checkDnsSubdomain(name)
+  for (const why of whys) faults.push(invalidValue(path, name, why))
 }
 
 export const dnsConfig: PodRule = (value, path, check) => {
