@@ -39,16 +39,24 @@ type Series = {
   readonly total: Count
   readonly errors: () => Count
 }
-type OfType = Map<Operation, Series>
+type OfResource = Map<Operation, Series>
+
+/** The labels that identify a resource in metrics. */
+export type ResourceLabels = {
+  readonly names: readonly string[]
+  /** Returns the values for a key, which is relative to the root. */
+  readonly of: (path: string) => readonly string[]
+}
 
 export class MeasuredEngine implements Engine {
   readonly #engine: Engine
   readonly #root: Key
+  readonly #resourceLabels: ResourceLabels
   readonly #monotonicMs: () => number
   readonly #seconds: Histogram
   readonly #total: Counter
   readonly #errors: Counter
-  readonly #types = new Map<string, OfType>()
+  readonly #resources = new Map<string, OfResource>()
 
   /** `root` is the prefix of all keys. The following path segments identify the resource. */
   constructor(
@@ -56,11 +64,13 @@ export class MeasuredEngine implements Engine {
     {
       root,
       metrics,
+      resourceLabels,
       monotonicMs,
       sharesMetricsOf,
     }: {
       readonly root: Key
       readonly metrics: Metrics
+      readonly resourceLabels: ResourceLabels
       readonly monotonicMs: () => number
       /** Another engine whose requests are counted in the same metrics. */
       readonly sharesMetricsOf?: MeasuredEngine | undefined
@@ -68,6 +78,7 @@ export class MeasuredEngine implements Engine {
   ) {
     this.#engine = engine
     this.#root = root
+    this.#resourceLabels = resourceLabels
     this.#monotonicMs = monotonicMs
     if (sharesMetricsOf !== undefined) {
       this.#seconds = sharesMetricsOf.#seconds
@@ -75,7 +86,7 @@ export class MeasuredEngine implements Engine {
       this.#errors = sharesMetricsOf.#errors
       return
     }
-    const labels = ['operation', 'type']
+    const labels = ['operation', ...resourceLabels.names]
     const seconds = {
       name: 'etcd_request_duration_seconds',
       help: 'Latency of etcd requests in seconds.',
@@ -137,12 +148,13 @@ export class MeasuredEngine implements Engine {
 
   /** Removes the metrics of this key, because nothing is stored below it any more. */
   forget(key: Key): void {
-    const type = this.#typeOf(key)
-    for (const operation of this.#types.get(type)?.keys() ?? []) {
+    const labels = this.#labelsOf(key)
+    const resource = labels.join('/')
+    for (const operation of this.#resources.get(resource)?.keys() ?? []) {
       for (const metric of [this.#seconds, this.#total, this.#errors])
-        metric.remove(operation, type)
+        metric.remove(operation, ...labels)
     }
-    this.#types.delete(type)
+    this.#resources.delete(resource)
   }
 
   async #measure<T>(
@@ -152,7 +164,7 @@ export class MeasuredEngine implements Engine {
     signal?: AbortSignal,
   ): Promise<T> {
     const startMs = this.#monotonicMs()
-    const series = this.#of(operation, this.#typeOf(key))
+    const series = this.#of(operation, this.#labelsOf(key))
     series.total.value++
     try {
       return await answer
@@ -167,26 +179,21 @@ export class MeasuredEngine implements Engine {
     }
   }
 
-  /**
-   * Returns the first path segment after the root. It is the resource or, for custom resources, the
-   * group.
-   */
-  #typeOf(key: Key): string {
-    const from = this.#root.length
-    const slash = key.indexOf('/', from)
-    return slash === -1 ? key.slice(from) : key.slice(from, slash)
+  #labelsOf(key: Key): readonly string[] {
+    return this.#resourceLabels.of(key.slice(this.#root.length))
   }
 
-  #of(operation: Operation, type: string): Series {
-    const ofType = this.#types.get(type) ?? new Map<Operation, Series>()
-    const known = ofType.get(operation)
+  #of(operation: Operation, labels: readonly string[]): Series {
+    const resource = labels.join('/')
+    const ofResource = this.#resources.get(resource) ?? new Map<Operation, Series>()
+    const known = ofResource.get(operation)
     if (known !== undefined) return known
     const made = {
-      seconds: this.#seconds.with(operation, type),
-      total: this.#total.with(operation, type),
-      errors: () => this.#errors.with(operation, type),
+      seconds: this.#seconds.with(operation, ...labels),
+      total: this.#total.with(operation, ...labels),
+      errors: () => this.#errors.with(operation, ...labels),
     }
-    this.#types.set(type, ofType.set(operation, made))
+    this.#resources.set(resource, ofResource.set(operation, made))
     return made
   }
 }

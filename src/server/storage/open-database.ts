@@ -10,7 +10,7 @@ import type { CacheMemory } from '../../storage/cache/cache-memory.ts'
 import { Cache } from '../../storage/cache/cache.ts'
 import type { Engine, Key } from '../../storage/engine.ts'
 import { type LeaseOptions, Leases } from '../../storage/leases.ts'
-import { MeasuredEngine } from '../../storage/measured-engine.ts'
+import { MeasuredEngine, type ResourceLabels } from '../../storage/measured-engine.ts'
 import type { OpenedEngine } from '../../storage/open-engine.ts'
 import { Store } from '../../storage/store.ts'
 import type { Transformer } from '../../storage/transform.ts'
@@ -25,6 +25,7 @@ export type DatabaseOptions = {
   /** Adds tracing spans if tracing is enabled. */
   readonly traced: (engine: Engine) => Engine
   readonly metrics: Metrics
+  readonly resourceLabels: ResourceLabels
   /**
    * The engine of the main database, whose metrics also count the calls of this database. Set only
    * for a separate database.
@@ -50,7 +51,13 @@ export function openDatabase(opened: OpenedEngine, options: DatabaseOptions): Da
   const { root, transformer, memory, leaseOptions, traced, clock, random, log } = options
   const { metrics, sharesMetricsOf } = options
   const owned = new AsyncDisposableStack()
-  const measured = { root, metrics, monotonicMs: clock.monotonicMs, sharesMetricsOf }
+  const measured = {
+    root,
+    metrics,
+    resourceLabels: options.resourceLabels,
+    monotonicMs: clock.monotonicMs,
+    sharesMetricsOf,
+  }
   const engine = owned.use(new MeasuredEngine(traced(opened.engine), measured))
   const leases = new Leases(
     (ttlSeconds, call) => engine.grantLease(ttlSeconds, call),
