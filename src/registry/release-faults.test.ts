@@ -17,6 +17,7 @@ const faults = [
   required('spec.selector', 'must be set'),
   tooMany('spec.list', 2, 1),
   invalidUnquoted('spec.limits[5]', '5', 'bad'),
+  invalidShown('spec.c', '"a\\x01<"', 'bad'),
   invalidValue('spec.a', null, 'bad'),
   notSupported('spec.b', 'null', ['<c>']),
 ]
@@ -34,6 +35,7 @@ test('since 1.34, validation errors show values as JSON, and do not repeat the n
       'Required value: must be set',
       'Too many: 2: must have at most 1 item',
       'Invalid value: "5": bad',
+      'Invalid value: "a\\x01<": bad',
       'Invalid value: null: bad',
       'Unsupported value: "null": supported values: "<c>"',
     ],

@@ -46,7 +46,9 @@ function jsonOf({ shown, value }: FieldFault, release: number): string | undefin
     const { json, type } = value
     return cutText(type === undefined ? printOrdered(json) : printInternal(type, json, release))
   }
-  return shown === undefined ? undefined : goToJson(shown)
+  // Strings are still shown in the syntax of Go. Null looks like a string in older releases.
+  const isText = shown?.startsWith('"') === true && shown !== '"null"'
+  return shown === undefined || isText ? undefined : goToJson(shown)
 }
 
 /** The form of names in search paths. Since 1.34, its description allows underscores. */

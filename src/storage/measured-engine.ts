@@ -41,17 +41,17 @@ type Series = {
 }
 type OfResource = Map<Operation, Series>
 
-/** The labels that identify a resource in metrics. */
-export type ResourceLabels = {
+/** The labels of the metrics, which identify the operation and the resource. */
+export type RequestLabels = {
   readonly names: readonly string[]
   /** Returns the values for a key, which is relative to the root. */
-  readonly of: (path: string) => readonly string[]
+  readonly of: (path: string, operation: string) => readonly string[]
 }
 
 export class MeasuredEngine implements Engine {
   readonly #engine: Engine
   readonly #root: Key
-  readonly #resourceLabels: ResourceLabels
+  readonly #requestLabels: RequestLabels
   readonly #monotonicMs: () => number
   readonly #seconds: Histogram
   readonly #total: Counter
@@ -64,13 +64,13 @@ export class MeasuredEngine implements Engine {
     {
       root,
       metrics,
-      resourceLabels,
+      requestLabels,
       monotonicMs,
       sharesMetricsOf,
     }: {
       readonly root: Key
       readonly metrics: Metrics
-      readonly resourceLabels: ResourceLabels
+      readonly requestLabels: RequestLabels
       readonly monotonicMs: () => number
       /** Another engine whose requests are counted in the same metrics. */
       readonly sharesMetricsOf?: MeasuredEngine | undefined
@@ -78,7 +78,7 @@ export class MeasuredEngine implements Engine {
   ) {
     this.#engine = engine
     this.#root = root
-    this.#resourceLabels = resourceLabels
+    this.#requestLabels = requestLabels
     this.#monotonicMs = monotonicMs
     if (sharesMetricsOf !== undefined) {
       this.#seconds = sharesMetricsOf.#seconds
@@ -86,7 +86,7 @@ export class MeasuredEngine implements Engine {
       this.#errors = sharesMetricsOf.#errors
       return
     }
-    const labels = ['operation', ...resourceLabels.names]
+    const labels = requestLabels.names
     const seconds = {
       name: 'etcd_request_duration_seconds',
       help: 'Latency of etcd requests in seconds.',
@@ -148,11 +148,10 @@ export class MeasuredEngine implements Engine {
 
   /** Removes the metrics of this key, because nothing is stored below it any more. */
   forget(key: Key): void {
-    const labels = this.#labelsOf(key)
-    const resource = labels.join('/')
+    const resource = this.#resourceOf(key)
     for (const operation of this.#resources.get(resource)?.keys() ?? []) {
       for (const metric of [this.#seconds, this.#total, this.#errors])
-        metric.remove(operation, ...labels)
+        metric.remove(...this.#labelsOf(key, operation))
     }
     this.#resources.delete(resource)
   }
@@ -164,7 +163,7 @@ export class MeasuredEngine implements Engine {
     signal?: AbortSignal,
   ): Promise<T> {
     const startMs = this.#monotonicMs()
-    const series = this.#of(operation, this.#labelsOf(key))
+    const series = this.#of(operation, key)
     series.total.value++
     try {
       return await answer
@@ -179,19 +178,24 @@ export class MeasuredEngine implements Engine {
     }
   }
 
-  #labelsOf(key: Key): readonly string[] {
-    return this.#resourceLabels.of(key.slice(this.#root.length))
+  #labelsOf(key: Key, operation: Operation | ''): readonly string[] {
+    return this.#requestLabels.of(key.slice(this.#root.length), operation)
   }
 
-  #of(operation: Operation, labels: readonly string[]): Series {
-    const resource = labels.join('/')
+  #resourceOf(key: Key): string {
+    return this.#labelsOf(key, '').join('/')
+  }
+
+  #of(operation: Operation, key: Key): Series {
+    const resource = this.#resourceOf(key)
     const ofResource = this.#resources.get(resource) ?? new Map<Operation, Series>()
     const known = ofResource.get(operation)
     if (known !== undefined) return known
+    const labels = this.#labelsOf(key, operation)
     const made = {
-      seconds: this.#seconds.with(operation, ...labels),
-      total: this.#total.with(operation, ...labels),
-      errors: () => this.#errors.with(operation, ...labels),
+      seconds: this.#seconds.with(...labels),
+      total: this.#total.with(...labels),
+      errors: () => this.#errors.with(...labels),
     }
     this.#resources.set(resource, ofResource.set(operation, made))
     return made

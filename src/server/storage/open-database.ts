@@ -10,7 +10,7 @@ import type { CacheMemory } from '../../storage/cache/cache-memory.ts'
 import { Cache } from '../../storage/cache/cache.ts'
 import type { Engine, Key } from '../../storage/engine.ts'
 import { type LeaseOptions, Leases } from '../../storage/leases.ts'
-import { MeasuredEngine, type ResourceLabels } from '../../storage/measured-engine.ts'
+import { MeasuredEngine, type RequestLabels } from '../../storage/measured-engine.ts'
 import type { OpenedEngine } from '../../storage/open-engine.ts'
 import { Store } from '../../storage/store.ts'
 import type { Transformer } from '../../storage/transform.ts'
@@ -25,7 +25,7 @@ export type DatabaseOptions = {
   /** Adds tracing spans if tracing is enabled. */
   readonly traced: (engine: Engine) => Engine
   readonly metrics: Metrics
-  readonly resourceLabels: ResourceLabels
+  readonly requestLabels: RequestLabels
   /**
    * The engine of the main database, whose metrics also count the calls of this database. Set only
    * for a separate database.
@@ -54,7 +54,7 @@ export function openDatabase(opened: OpenedEngine, options: DatabaseOptions): Da
   const measured = {
     root,
     metrics,
-    resourceLabels: options.resourceLabels,
+    requestLabels: options.requestLabels,
     monotonicMs: clock.monotonicMs,
     sharesMetricsOf,
   }

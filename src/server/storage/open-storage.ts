@@ -22,7 +22,7 @@ import type { MeasuredEngine } from '../../storage/measured-engine.ts'
 import { type OpenedEngine, openEngine } from '../../storage/open-engine.ts'
 import { addStorageSize } from '../../storage/size-metric.ts'
 import type { Store } from '../../storage/store.ts'
-import { resourceLabels } from './resource-labels.ts'
+import { requestLabels } from './request-labels.ts'
 import type { Tracing } from '../../request/tracing/tracing.ts'
 
 export type StorageOptions = {
@@ -79,7 +79,7 @@ export async function openStorage(
     leaseOptions: { surplusSecondsMax: leaseReuseSecondsMax, onReplaced: countLeased(metrics) },
     traced: (engine: Engine): Engine => tracing?.engine(engine, root) ?? engine,
     metrics,
-    resourceLabels: resourceLabels(config.release),
+    requestLabels: requestLabels(config.release),
     clock: time,
     random,
   }

@@ -1,24 +1,31 @@
-/** The labels that identify a resource in metrics of etcd requests. */
+/** The labels of metrics of etcd requests, which identify the operation and the resource. */
 import { resourcesOf } from '../../registry/read-resources.ts'
 import { resourcePrefix } from '../../storage/keys.ts'
-import type { ResourceLabels } from '../../storage/measured-engine.ts'
+import type { RequestLabels } from '../../storage/measured-engine.ts'
 
 /** The first release whose metrics have the group of a resource. */
 const GROUPS_SINCE = 34
 
-export function resourceLabels(release: number): ResourceLabels {
-  if (release < GROUPS_SINCE) return { names: ['type'], of: (path) => [segmentsOf(path)[0]] }
-  const builtIn = new Map<string, readonly string[]>()
+export function requestLabels(release: number): RequestLabels {
+  if (release < GROUPS_SINCE) {
+    return {
+      names: ['operation', 'type'],
+      of: (path, operation) => [operation, segmentsOf(path)[0]],
+    }
+  }
+  const builtIn = new Map<string, readonly [group: string, resource: string]>()
   for (const { group, plural } of resourcesOf(release)) {
     const folder = resourcePrefix({ group, plural, isCustom: false })
     // The events of both API groups share one folder. The first group is the one that stores them.
     if (!builtIn.has(folder)) builtIn.set(folder, [group, plural])
   }
   return {
-    names: ['group', 'resource'],
-    of: (path) => {
+    names: ['group', 'operation', 'resource'],
+    of: (path, operation) => {
       const [first, second] = segmentsOf(path)
-      return builtIn.get(`${first}/${second}`) ?? builtIn.get(first) ?? [first, second]
+      const [group, resource] = builtIn.get(`${first}/${second}`) ??
+        builtIn.get(first) ?? [first, second]
+      return [group, operation, resource]
     },
   }
 }
