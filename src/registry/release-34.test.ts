@@ -244,3 +244,12 @@ test('since 1.34, ephemeral containers cannot have an empty list of claims', () 
   assert.ok(!texts[0]?.includes('spec.ephemeralContainers[0].resources'))
   assert.ok(texts[1]?.includes('spec.ephemeralContainers[0].resources'))
 })
+
+test('since 1.34, a user name of Windows is shown with the escape sequences of JSON', () => {
+  const given = pod({ securityContext: { windowsOptions: { runAsUserName: 'a\u0001' } } })
+  const shown = [older, newer].map((resources) =>
+    faultsIn(resources, 'v1 Pod', given).find((fault) => fault.includes('control characters')),
+  )
+  assert.match(shown[0] ?? '', /Invalid value: "a\\x01": runAsUserName/)
+  assert.match(shown[1] ?? '', /Invalid value: "a\\u0001": runAsUserName/)
+})

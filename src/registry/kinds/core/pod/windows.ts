@@ -1,9 +1,10 @@
 /**
  * Rules for fields that only Windows Pods can have, and for fields that Windows Pods must not have.
  */
-import { forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import { forbiddenField, invalidShown, invalidValue } from '../../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../../../../api/object.ts'
+import { quote } from '../../../../api/quote.ts'
 import { mapEach, once } from '../../../../lib/scheduling/parts.ts'
 import { all, eachIn, fields, ifPresent, type Rule } from '../../../rules/rule.ts'
 import { forbidden, named } from '../../../rules/scalars.ts'
@@ -17,14 +18,26 @@ const netBiosForm = /^[^\\/:*?|".]([^\\/:*?|"]{0,14})?$/
 const dnsForm = /^([a-zA-Z0-9]+)(\.[a-zA-Z0-9]+)*$/
 const userForbidden = '"/\\:;|=,+*?<>@[]'
 
-const credentialSpec: Rule = named((spec) => {
+/**
+ * Returns the rule for a string to which kube-apiserver has a pointer. Since 1.34, its errors show
+ * such a string with the escape sequences of JSON.
+ */
+const pointed =
+  (checkText: (text: string) => string[]): Rule =>
+  (value, path, { faults }) => {
+    const text = textOf(value)
+    for (const why of checkText(text))
+      faults.push(invalidShown(path, quote(text), why, { json: text }))
+  }
+
+const credentialSpec: Rule = pointed((spec) => {
   if (spec === '') return ['gmsaCredentialSpec cannot be an empty string']
   if (Buffer.byteLength(spec) <= CREDENTIAL_SPEC_BYTES_MAX) return []
   return [`gmsaCredentialSpec size must be under ${CREDENTIAL_SPEC_BYTES_MAX / 1024} KiB`]
 })
 
 /** Rule for a user name: `user` or `domain\user`. */
-const userName: Rule = named((name) => {
+const userName: Rule = pointed((name) => {
   if (name === '') return ['runAsUserName cannot be an empty string']
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name))
