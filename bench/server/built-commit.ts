@@ -21,7 +21,7 @@ import { isRecord } from '../../test/recorded/compat/json.ts'
 const root = join(import.meta.dirname, '..', '..')
 const cache = join(root, '.cache', 'against')
 
-/** Resolves a revision of git, such as a branch or a short hash, to the full hash of its commit. */
+/** Resolves a Git revision, such as a branch or a short hash, to the full hash of its commit. */
 export const commitOf = (name: string): string => git(['rev-parse', '--verify', `${name}^{commit}`])
 
 /**

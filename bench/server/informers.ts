@@ -159,7 +159,7 @@ function stream(client: Http2Client, accept: string): Promise<number> {
 }
 
 /**
- * Number of bytes at the end of a chunk that are searched for the bookmark. If the bookmark began
- * in the previous chunk, the same number of bytes of that chunk are also searched.
+ * Number of bytes at the end of a chunk that are searched for the bookmark. A bookmark can extend
+ * over two chunks, so the same number of bytes at the end of the previous chunk are also searched.
  */
 const TAIL_BYTES = 2000

@@ -298,7 +298,7 @@ export class RequestContext implements Work {
 
   /**
    * Adds a listener that is called when the write of this request is stored or has failed. This can
-   * happen after the response was sent.
+   * happen after the response has been sent.
    */
   onWriteEnd(listener: () => void): void {
     this.#onWriteEnd ??= []

@@ -161,7 +161,7 @@ test("a node cannot make a proxy connect to the server's own machine", async () 
  * Tests the fix of CVE-2020-8562. Real DNS does not know the name of this node. The request would
  * therefore fail if the server resolved the name again after the verification.
  */
-test('if a node has a host name, the kubelet is contacted at the verified address of this name', async () => {
+test('if a node has a host name, the server resolves it once, checks the address and connects to it', async () => {
   const status = { addresses: [{ type: 'Hostname', address: 'node.example.com' }] }
   await client.call({
     method: 'POST',

@@ -49,8 +49,8 @@ const COMMENT_LINES_MAX = 6
 const root = join(import.meta.dirname, '..', '..')
 
 /**
- * Matches folders whose code processes only input of administrators and developers. Input of
- * clients does not reach this code.
+ * Matches folders whose code processes only input from administrators and developers, not from
+ * clients.
  */
 const trusted = /^src\/(?:config|entry|request\/(?:discovery|debug|tracing)|net\/egress)\//
 

@@ -232,8 +232,8 @@ async function deleteEach(
   options: ContentOptions,
 ): Promise<string | undefined> {
   for (let at = 0; at < items.length; at += BATCH) {
-    // Check after the list was read, so that all objects on the list belong to the namespace that
-    // is being deleted, and not to a new one with the same name.
+    // Check after the list has been read, so that all objects on the list belong to the namespace
+    // that is being deleted, and not to a new one with the same name.
     if (!(await options.isEnding())) return 'the namespace is no longer being deleted'
     const fault = await deleteBatch(resource, items.slice(at, at + BATCH), options)
     if (fault !== undefined) return fault

@@ -73,8 +73,8 @@ export async function deleteRemote(
       ? [path]
       : before.items.map(({ name }) => `${path}/${name}`)
     for (const one of deletes) {
-      // Check after the list was read and before each write: a slow remote server can delay the
-      // writes for a long time.
+      // Check after the list has been read and before each write, because a slow remote server can
+      // delay the writes for a long time.
       const isEnding = await options.isEnding()
       options.signal.throwIfAborted()
       if (!isEnding) return { ...nothing, fault: 'the namespace is no longer being deleted' }

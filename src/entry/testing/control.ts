@@ -246,7 +246,7 @@ export class Control {
         return accessOf(fork)
       },
     ],
-    // Stop the cluster only after the response was sent.
+    // Stop the cluster only after the response has been sent.
     ['POST stop', (cluster) => void setImmediate(() => void cluster.stop())],
   ])
 

@@ -187,7 +187,7 @@ export class Channel {
         })
       } catch (error) {
         // The connection could not serve the stream, and nothing was sent. Retry until each
-        // endpoint was tried once.
+        // endpoint has been tried once.
         if (
           !(error instanceof GrpcError && error.isUnavailable) ||
           attempt >= this.#endpoints.count

@@ -14,8 +14,9 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   const headerOf = headerBy(agent)
   const beyond = firstBeyond(texts)
   if (beyond === -1) return texts.filter(isSendable).map(headerOf)
-  // All warnings up to the first one that exceeds the limit are truncated and sent. Later warnings
-  // are sent only while the total length of the truncated warnings is below the limit.
+  // Every warning is truncated. The warnings up to the one at `beyond`, with which the total length
+  // exceeds the limit, are always sent. Later warnings are sent while the total length of the
+  // truncated warnings is below the limit.
   const headers: string[] = []
   let runes = 0
   for (const [at, text] of texts.entries()) {

@@ -1,6 +1,6 @@
 /**
  * Finds every list and map field of every built-in and custom kind. If several kinds share a type,
- * the sweep sends all shapes of its fields with only one of these kinds.
+ * the sweep fills the fields of this type for only one of these kinds.
  */
 import { type Fields, isFields, type Json, textOf } from '../../../../src/api/object.ts'
 import { builtInResources } from '../../../../src/registry/built-in.ts'
