@@ -22,6 +22,10 @@ const roots = [
   'flowcontrol.FlowSchemaSpec',
   'flowcontrol.PriorityLevelConfigurationSpec',
   'policy.PodDisruptionBudgetSpec',
+  'resource.AllocationResult',
+  'resource.DeviceAttribute',
+  'resource.ResourceClaimSpec',
+  'resource.ResourceClaimTemplateSpec',
   'storage.CSINodeDriver',
   'storage.VolumeAttachmentSpec',
 ]
@@ -34,6 +38,7 @@ const files: readonly (readonly [name: string, module: string, file: string])[] 
   ['core', 'kubernetes', 'pkg/apis/core/types.go'],
   ['flowcontrol', 'kubernetes', 'pkg/apis/flowcontrol/types.go'],
   ['policy', 'kubernetes', 'pkg/apis/policy/types.go'],
+  ['resource', 'kubernetes', 'pkg/apis/resource/types.go'],
   ['storage', 'kubernetes', 'pkg/apis/storage/types.go'],
 ]
 
@@ -49,6 +54,7 @@ const values: Readonly<Record<string, string>> = {
   'meta.Time': 'any',
   'meta.MicroTime': 'any',
   'runtime.Object': 'any',
+  'runtime.RawExtension': 'runtime.RawExtension',
   'apiextensions.JSON': 'any',
   '[]byte': 'any',
   bool: 'bool',
@@ -79,7 +85,7 @@ export function readInternalTypes(version?: string): readonly Block[] {
     blocks.set(head, { head, lines: lines.map((line) => `  ${line}`) })
     for (const line of lines) {
       const used = /[a-z]+\.[A-Z]\w*$/.exec(line)?.[0]
-      if (used !== undefined && !used.startsWith('meta.')) waiting.push(used)
+      if (used !== undefined && !/^(?:meta|runtime)\./.test(used)) waiting.push(used)
     }
   }
   return [...blocks.values()].toSorted((one, other) => (one.head < other.head ? -1 : 1))

@@ -44,3 +44,11 @@ test('a schema has the form of the internal version', () => {
   assert.match(text, /"AdditionalProperties":\{"Allows":true,"Schema":\{"ID":""/)
   assert.match(text, /"XPreserveUnknownFields":true/)
 })
+
+test('the configuration of a claim is shown with its parameters', () => {
+  const opaque = { driver: 'd', parameters: '{"a":1}' }
+  assert.match(
+    printInternal('resource.ResourceClaimSpec', { devices: { config: [{ opaque }] } }, 34),
+    /"Config":\[\{"Requests":null,"Opaque":\{"Driver":"d","Parameters":\{"a":1\}\}\}\]/,
+  )
+})

@@ -71,7 +71,11 @@ const shortened: readonly (readonly [field: RegExp, from: string, to: string])[]
     "type must be 'Exempt' if and only if name is 'exempt'",
     "must be 'Exempt' if and only if `name` is 'exempt'",
   ],
-  [/\.parameters$/, 'parameters must be a valid JSON object', 'must be a valid JSON object'],
+  [
+    /\.(?:parameters|data)$/,
+    'parameters must be a valid JSON object',
+    'must be a valid JSON object',
+  ],
   [/\.os\.name$/, ': cannot be empty', ''],
   [/\.(?:parameters|resource)\.kind$/, ': kind is required', ''],
   [/\.(?:parameters|resource)\.name$/, ': name is required', ''],

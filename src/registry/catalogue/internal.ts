@@ -938,6 +938,96 @@ policy.PodDisruptionBudgetSpec
   Selector *meta.LabelSelector
   MaxUnavailable *number
   UnhealthyPodEvictionPolicy *string
+resource.AllocationResult
+  Devices resource.DeviceAllocationResult
+  NodeSelector *core.NodeSelector
+  AllocationTimestamp *any
+resource.CELDeviceSelector
+  Expression string
+resource.CapacityRequirements
+  Requests {}quantity
+resource.DeviceAllocationConfiguration
+  Source string
+  Requests []string
+  ...resource.DeviceConfiguration
+resource.DeviceAllocationResult
+  Results []resource.DeviceRequestAllocationResult
+  Config []resource.DeviceAllocationConfiguration
+resource.DeviceAttribute
+  IntValue *number
+  BoolValue *bool
+  StringValue *string
+  VersionValue *string
+  IntValues []number @36+
+  BoolValues []bool @36+
+  StringValues []string @36+
+  VersionValues []string @36+
+resource.DeviceClaim
+  Requests []resource.DeviceRequest
+  Constraints []resource.DeviceConstraint
+  Config []resource.DeviceClaimConfiguration
+resource.DeviceClaimConfiguration
+  Requests []string
+  ...resource.DeviceConfiguration
+resource.DeviceConfiguration
+  Opaque *resource.OpaqueDeviceConfiguration
+resource.DeviceConstraint
+  Requests []string
+  MatchAttribute *string
+  DistinctAttribute *string
+resource.DeviceDerivedAttribute @37+
+  Name string
+  Expression string
+resource.DeviceRequest
+  Name string
+  Exactly *resource.ExactDeviceRequest
+  FirstAvailable []resource.DeviceSubRequest
+resource.DeviceRequestAllocationResult
+  Request string
+  Driver string
+  Pool string
+  Device string
+  AdminAccess *bool
+  Tolerations []resource.DeviceToleration
+  BindingConditions []string
+  BindingFailureConditions []string
+  ShareID *string
+  ConsumedCapacity {}quantity
+  SkipNodeOperations []string @37+
+resource.DeviceSelector
+  CEL *resource.CELDeviceSelector
+resource.DeviceSubRequest
+  Name string
+  DeviceClassName string
+  Selectors []resource.DeviceSelector
+  AllocationMode string
+  Count number
+  Tolerations []resource.DeviceToleration
+  Capacity *resource.CapacityRequirements
+  DerivedAttributes []resource.DeviceDerivedAttribute @37+
+resource.DeviceToleration
+  Key string
+  Operator string
+  Value string
+  Effect string
+  TolerationSeconds *number
+resource.ExactDeviceRequest
+  DeviceClassName string
+  Selectors []resource.DeviceSelector
+  AllocationMode string
+  Count number
+  AdminAccess *bool
+  Tolerations []resource.DeviceToleration
+  Capacity *resource.CapacityRequirements
+  DerivedAttributes []resource.DeviceDerivedAttribute @37+
+resource.OpaqueDeviceConfiguration
+  Driver string
+  Parameters runtime.RawExtension
+resource.ResourceClaimSpec
+  Devices resource.DeviceClaim
+resource.ResourceClaimTemplateSpec
+  ...meta.ObjectMeta
+  Spec resource.ResourceClaimSpec
 storage.CSINodeDriver
   Name string
   NodeID string

@@ -56,6 +56,9 @@ const HARDWARE_ADDRESS_BYTES_MAX = 128
 const statusOf = (object: KubeObject): Fields => fieldsOf(object['status'])
 const deviceId = ({ driver, pool, device }: Fields): string =>
   [driver, pool, device].map(textOf).join('/')
+/** JSON of the ID of a device in kube-apiserver, whose parts have no exported fields. */
+const deviceIdJson = { Driver: {}, Pool: {}, Device: {}, ShareID: {} } as const
+
 const allocatedIn = (status: Fields): ReadonlySet<string> =>
   new Set(itemsOf(fieldsOf(fieldsOf(status['allocation'])['devices'])['results']).map(deviceId))
 
@@ -88,7 +91,7 @@ export function validateClaimStatus(
     }),
     ...validateSet(itemsOf(status['devices']), 'status.devices', {
       validate: (device, path) => validateDevice(device, path, allocated),
-      key: { of: deviceId, name: 'deviceID', isPlain: true },
+      key: { of: deviceId, name: 'deviceID', plainJson: deviceIdJson },
     }),
     ...validateReserved(object, before),
     ...validateAllocation(status, before, { names, gates }),
@@ -128,7 +131,8 @@ function validateAllocation(
   if (isFields(before['allocation'])) {
     const struct = typeOf(hub, 'AllocationResult', gates.release)
     if (isEqual(struct, allocation, before['allocation'])) return []
-    return [invalidShown(path, goAllocation(allocation), 'field is immutable')]
+    const value = { type: 'resource.AllocationResult', json: allocation }
+    return [invalidShown(path, goAllocation(allocation), 'field is immutable', value)]
   }
   const { results, config } = fieldsOf(allocation['devices'])
   return [
@@ -179,7 +183,11 @@ function validateDevice(
     ...validateLabel(textOf(name), `${path}.device`),
     ...(allocated.has(deviceId(device))
       ? []
-      : [invalidShown(path, deviceId(device), 'must be an allocated device in the claim')]),
+      : [
+          invalidShown(path, deviceId(device), 'must be an allocated device in the claim', {
+            json: deviceIdJson,
+          }),
+        ]),
     ...(count > CONDITIONS_MAX ? [tooMany(`${path}.conditions`, count, CONDITIONS_MAX)] : []),
     ...validateConditions(conditions, `${path}.conditions`),
     ...(textOf(data) === '' ? [] : validateData(data, `${path}.data`, false)),

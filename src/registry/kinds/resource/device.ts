@@ -156,8 +156,17 @@ function validateAttribute(value: Json | undefined, path: string): FieldFault[] 
         ]),
     ...limited(version, 'version'),
     ...(given.length === 0 ? [required(path, why)] : []),
-    ...(given.length > 1 ? [invalidShown(path, goAttribute(attribute), why)] : []),
+    ...(given.length > 1 ? [shownAttribute(attribute, path, why)] : []),
   ]
+}
+
+/** The error shows the attribute, whose fields have other names in kube-apiserver. */
+function shownAttribute(attribute: Fields, path: string, why: string): FieldFault {
+  const json = Object.fromEntries(
+    Object.entries(attribute).map(([name, value]) => [`${name}Value`, value ?? null]),
+  )
+  const value = { type: 'resource.DeviceAttribute', json }
+  return invalidShown(path, goAttribute(attribute), why, value)
 }
 
 const goAttribute = ({ int, bool, string, version }: Fields): string =>

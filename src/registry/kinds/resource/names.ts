@@ -87,13 +87,11 @@ export function validateList<T>(
 type Key<T> = {
   readonly of: (item: T) => string
   readonly name?: string
-  readonly isPlain?: boolean
+  /** The JSON of a key whose text is shown without quotes in errors. */
+  readonly plainJson?: Json
 }
 
-/**
- * Validates a list whose items have unique keys. If `key.isPlain` is set, errors show a duplicate
- * key without quotes.
- */
+/** Validates a list whose items have unique keys. */
 export function validateSet<T>(
   items: readonly T[],
   path: string,
@@ -113,9 +111,9 @@ export function validateSet<T>(
       return [
         duplicateShown(
           `${path}[${at}]${suffix}`,
-          key.isPlain === true ? cutText(text) : quote(text),
+          key.plainJson === undefined ? quote(text) : cutText(text),
           '',
-          key.isPlain === true ? { json: text } : undefined,
+          key.plainJson === undefined ? undefined : { json: key.plainJson },
         ),
       ]
     }),

@@ -16,6 +16,9 @@ import { validateClaimStatus, withoutDeallocated } from './claim-status.ts'
 import type { SelectorOptions } from './selectors.ts'
 
 const immutable = 'field is immutable'
+const changedSpec = (shown: string, type: string, spec: Fields): FieldFault =>
+  invalidShown('spec', shown, immutable, { type, json: spec })
+
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 
 export const resourceClaimRules: KindRules = {
@@ -57,7 +60,7 @@ function* validateClaim(
   )
   return [
     ...faults,
-    ...(isKept ? [] : [invalidShown('spec', goClaimSpec(spec), immutable)]),
+    ...(isKept ? [] : [changedSpec(goClaimSpec(spec), 'resource.ResourceClaimSpec', spec)]),
     ...(yield* validateClaimSpec(spec, 'spec', { isStored: true, gates, slice })),
   ]
 }
@@ -103,7 +106,15 @@ function* validateTemplate(
   )
   return [
     ...faults,
-    ...(isKept ? [] : [invalidShown('spec', goTemplate(specOf(object)), immutable)]),
+    ...(isKept
+      ? []
+      : [
+          changedSpec(
+            goTemplate(specOf(object)),
+            'resource.ResourceClaimTemplateSpec',
+            specOf(object),
+          ),
+        ]),
     ...(yield* validateTemplateOnce(object, true, { gates, slice })),
   ]
 }

@@ -28,7 +28,9 @@ export function trustBundle(source: Fields, path: string, check: PodCheck): void
 function validateChoice(source: Fields, path: string): FieldFault[] {
   const { name, signerName, labelSelector } = source
   if (name !== undefined && signerName !== undefined) {
-    return [invalidShown(path, goProjection(source), 'only one of name and signerName may be used')]
+    const why = 'only one of name and signerName may be used'
+    const value = { type: 'core.ClusterTrustBundleProjection', json: source }
+    return [invalidShown(path, goProjection(source), why, value)]
   }
   if (name !== undefined) return validateName(textOf(name), labelSelector !== undefined, path)
   if (signerName === undefined)
