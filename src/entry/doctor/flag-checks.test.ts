@@ -82,7 +82,8 @@ test('keelson doctor suggests setting --kubernetes to the release of the pod ima
   const pod = { image: 'kube-apiserver:v1.34.1', userId: 0, mounts: new Map<string, string>() }
   const image = (args: readonly string[], releases?: readonly number[]) =>
     checkCommand({ args: [...common, ...args], pod }, releases).find(({ name }) => name === 'image')
-  assert.equal(image([])?.action, 'first change kube-apiserver to v1.33')
+  assert.equal(image([], [33])?.action, 'first change kube-apiserver to v1.33')
+  assert.equal(image([])?.action, 'set --kubernetes=1.34')
   assert.equal(image([], [33, 34])?.action, 'set --kubernetes=1.34')
   assert.equal(image(['--kubernetes=1.34'], [33, 34])?.level, 'ok')
 })
