@@ -51,6 +51,8 @@ export type StructMerge = {
    * unknown.
    */
   readonly isOpen?: boolean
+  /** For the type of objects: whether errors about values are not used as format strings. */
+  readonly isVerbatim?: boolean
 }
 
 /** A field of a struct. `element` is its path element in field sets. */
@@ -76,7 +78,8 @@ export function mergeTypeOf(struct: Struct): StructMerge {
   const found = known.get(struct)
   if (found !== undefined) return found
   const fields = new Map<string, StructField>()
-  const made: StructMerge = { form: 'struct', isAtomic: struct.isAtomic, fields }
+  const { isAtomic, hasPartialKeys: isVerbatim = false } = struct
+  const made: StructMerge = { form: 'struct', isAtomic, fields, isVerbatim }
   // Cache the type before its fields are visited, because they can contain the type again.
   known.set(struct, made)
   for (const field of struct.fields) {

@@ -30,14 +30,11 @@ export function objectMergeType(
   known.set(schema, byMetadata)
   const found = byMetadata.get(metadata)
   if (found !== undefined) return found
-  const made = structOf(
-    { ...schema, isEmbedded: true },
-    {
-      metadata,
-      hasPartialKeys,
-      keepsUnknown: false,
-    },
-  )
+  const around = { metadata, hasPartialKeys, keepsUnknown: false }
+  const made = {
+    ...structOf({ ...schema, isEmbedded: true }, around),
+    isVerbatim: hasPartialKeys,
+  }
   byMetadata.set(metadata, made)
   return made
 }

@@ -44,8 +44,12 @@ test('a list with keys can have several stored items with the same key, but no i
   assert.deepEqual(validateStored({ secrets: [{}] }, secretsBy('')), [])
 })
 
-test('in an error, a string of the wrong type is used as a format string, as in kube-apiserver', () => {
+test('before 1.34, an error about a string of the wrong type is used as a format string', () => {
   assert.deepEqual(validateApplied({ secrets: '50%% %5.2d x%' }, secretsBy('')), [
     '.secrets: expected list, got &{50% %!d(MISSING) x%!}(MISSING)',
+  ])
+  const since34 = { ...secretsBy(''), isVerbatim: true }
+  assert.deepEqual(validateApplied({ secrets: '50%% %5.2d x%' }, since34), [
+    '.secrets: expected list, got &{50%% %5.2d x%}',
   ])
 })

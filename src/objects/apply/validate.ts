@@ -29,7 +29,8 @@ export const validateTyped = (value: Json, type: MergeType): readonly string[] =
 
 function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonly string[] {
   const faults = newFaults()
-  visit(value, type, { above: undefined, element: '', faults, allowsRepeats })
+  const isVerbatim = type.form === 'struct' && type.isVerbatim === true
+  visit(value, type, { above: undefined, element: '', faults, allowsRepeats, isVerbatim })
   return faults.all
 }
 
@@ -99,6 +100,8 @@ type ValuePosition = {
   readonly element: string
   readonly faults: BoundedTexts
   readonly allowsRepeats: boolean
+  /** Whether errors about values are not used as format strings. */
+  readonly isVerbatim: boolean
 }
 
 function pathOf({ above, element }: ValuePosition): string {
@@ -107,7 +110,8 @@ function pathOf({ above, element }: ValuePosition): string {
 
 function visit(value: Json, type: MergeType, place: ValuePosition): void {
   if (value === null) return
-  const { faults } = place
+  const { faults, isVerbatim } = place
+  const formatted = (words: string): string => (isVerbatim ? words : formattedAgain(words))
   const refuse = (why: string): void => faults.add(() => `${pathOf(place)}: ${why}`)
   switch (type.form) {
     case 'any':
@@ -148,21 +152,21 @@ function visitInParts(value: Fields, { type, place }: VisitedValue): void {
  * Visits one field. Returns false if the remaining fields must be skipped, as in kube-apiserver.
  */
 function visitField(value: Fields, key: string, { type, place }: VisitedValue): boolean {
-  const { faults, allowsRepeats } = place
+  const { faults } = place
   const { element, below, isDeclared } = childOf(key, type)
   if (type.form === 'struct' && !isDeclared && type.isOpen !== true) {
     faults.add(() => `${pathOf(place)}.${key}: field not declared in schema`)
     return false
   }
-  visit(value[key] ?? null, below, { above: place, element, faults, allowsRepeats })
+  visit(value[key] ?? null, below, { ...place, above: place, element })
   return true
 }
 
 /**
- * Formats a message as kube-apiserver does, which uses the message as a format string by mistake.
- * Therefore, each percent sign is printed like a format verb without an argument.
+ * Formats a message as kube-apiserver does before 1.34, which uses the message as a format string
+ * by mistake. Therefore, each percent sign is printed like a format verb without an argument.
  */
-const formatted = (words: string): string =>
+const formattedAgain = (words: string): string =>
   words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) =>
     verb === '%' ? '%' : `%!${verb}(MISSING)`,
   )
@@ -205,7 +209,7 @@ function visitItem(item: Json, at: number, { type, place, seen }: VisitedItem): 
   const isRepeated = type.by !== 'whole' && !allowsRepeats && seen.has(element)
   if (isRepeated)
     faults.add(() => `${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
-  visit(item, type.of, { above: place, element, faults, allowsRepeats })
+  visit(item, type.of, { ...place, above: place, element })
   if (type.by !== 'whole') seen.add(element)
   return true
 }
