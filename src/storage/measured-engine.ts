@@ -48,6 +48,12 @@ export type RequestLabels = {
   readonly of: (path: string, operation: string) => readonly string[]
 }
 
+/**
+ * Requests of a resource are not counted for this time after its metrics were removed. Requests
+ * that began before the removal would otherwise add metrics that nothing removes.
+ */
+const LATE_MS = 60_000
+
 export class MeasuredEngine implements Engine {
   readonly #engine: Engine
   readonly #root: Key
@@ -57,6 +63,8 @@ export class MeasuredEngine implements Engine {
   readonly #total: Counter
   readonly #errors: Counter
   readonly #resources = new Map<string, OfResource>()
+  /** Resources whose metrics were removed, with the time of the removal. */
+  readonly #forgotten = new Map<string, number>()
 
   /** `root` is the prefix of all keys. The following path segments identify the resource. */
   constructor(
@@ -154,6 +162,10 @@ export class MeasuredEngine implements Engine {
         metric.remove(...this.#labelsOf(key, operation))
     }
     this.#resources.delete(resource)
+    const nowMs = this.#monotonicMs()
+    for (const [other, ms] of this.#forgotten)
+      if (nowMs - ms > LATE_MS) this.#forgotten.delete(other)
+    this.#forgotten.set(resource, nowMs)
   }
 
   async #measure<T>(
@@ -163,16 +175,16 @@ export class MeasuredEngine implements Engine {
     signal?: AbortSignal,
   ): Promise<T> {
     const startMs = this.#monotonicMs()
-    const series = this.#of(operation, key)
-    series.total.value++
+    const series = this.#isForgotten(key, startMs) ? undefined : this.#of(operation, key)
+    if (series !== undefined) series.total.value++
     try {
       return await answer
     } catch (error) {
-      series.errors().value++
+      if (series !== undefined) series.errors().value++
       throw error
     } finally {
       const ms = this.#monotonicMs() - startMs
-      series.seconds.observe(ms / 1000)
+      series?.seconds.observe(ms / 1000)
       const spent = signal && RequestTimings.of(signal)
       if (spent !== undefined) spent.storageMs += ms
     }
@@ -184,6 +196,12 @@ export class MeasuredEngine implements Engine {
 
   #resourceOf(key: Key): string {
     return this.#labelsOf(key, '').join('/')
+  }
+
+  #isForgotten(key: Key, nowMs: number): boolean {
+    if (this.#forgotten.size === 0) return false
+    const ms = this.#forgotten.get(this.#resourceOf(key))
+    return ms !== undefined && nowMs - ms <= LATE_MS
   }
 
   #of(operation: Operation, key: Key): Series {
