@@ -7,6 +7,7 @@
  */
 import type { FieldFault } from '../api/field-fault.ts'
 import { goToJson } from '../api/go-json.ts'
+import type { Json } from '../api/object.ts'
 import { cutText } from '../lib/text/cut-text.ts'
 import { mapEach } from '../lib/scheduling/parts.ts'
 import { printOrdered } from '../objects/codec/json.ts'
@@ -18,12 +19,16 @@ const SHORT_TEXTS_SINCE = 34
 /** Returns the errors as a release reports them. */
 export function faultsOfRelease(faults: FieldFault[], release: number): FieldFault[] {
   if (release < SHORT_TEXTS_SINCE) return faults
-  return mapEach('errors of a release', faults, (fault) => adapted(fault, release))
+  const texts: Texts = new Map()
+  return mapEach('errors of a release', faults, (fault) => adapted(fault, release, texts))
 }
 
-function adapted(fault: FieldFault, release: number): FieldFault {
+/** Printed values. Thousands of errors can show the same long list. */
+type Texts = Map<Json, string>
+
+function adapted(fault: FieldFault, release: number, texts: Texts): FieldFault {
   const { path, message, shown } = fault
-  const json = jsonOf(fault, release)
+  const json = jsonOf(fault, release, texts)
   const text =
     shown === undefined || json === undefined ? message : message.replace(shown, () => json)
   const [, from, to] =
@@ -41,10 +46,16 @@ function adapted(fault: FieldFault, release: number): FieldFault {
     : { ...fault, path: renamed, reason, message: last }
 }
 
-function jsonOf({ shown, value }: FieldFault, release: number): string | undefined {
+function jsonOf({ shown, value }: FieldFault, release: number, texts: Texts): string | undefined {
   if (value !== undefined) {
     const { json, type } = value
-    return cutText(type === undefined ? printOrdered(json) : printInternal(type, json, release))
+    const known = texts.get(json)
+    if (known !== undefined) return known
+    const text = cutText(
+      type === undefined ? printOrdered(json) : printInternal(type, json, release),
+    )
+    if (typeof json === 'object') texts.set(json, text)
+    return text
   }
   // Strings are still shown in the syntax of Go. Null looks like a string in older releases.
   const isText = shown?.startsWith('"') === true && shown !== '"null"'

@@ -72,6 +72,13 @@ suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
     assert.deepEqual(leftFiles('missing'), [])
   })
 
+  test('the command gets variables whose names are not valid in a shell', async () => {
+    const odd = { 'my.setting': 'a b', 'BASH_FUNC_f%%': '() { echo hi; }' }
+    const { out } = await runKeelson('odd', ['--', 'env'], odd)
+    assert.match(out, /^my\.setting=a b$/m)
+    assert.match(out, /^BASH_FUNC_f%%=\(\) { echo hi; }$/m)
+  })
+
   test('keelson run exits with 126 if the command is not an executable file', async () => {
     const file = join(folder, 'plain')
     writeFileSync(file, '')

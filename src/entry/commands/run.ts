@@ -73,12 +73,17 @@ async function runCommand(
   const guard = startGuard(dirname(kubeconfig))
   // This process can be killed at any time, so the command must not run before the guard knows its
   // process ID. A shell that becomes the command waits for a line first.
-  const waiting = ['-c', 'read -r _ <&3 && exec "$@" 3<&-', 'sh', program, ...args]
+  const command = [...withOtherNames(env), program, ...args]
+  const waiting = ['-c', 'read -r _ <&3 && exec "$@" 3<&-', 'sh', ...command]
   const child = spawn('/bin/sh', waiting, { stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env })
   try {
     guard.stdin.write(`${child.pid ?? ''}\n`)
     const start = child.stdio[3]
-    if (start instanceof Writable) start.end('\n')
+    if (start instanceof Writable) {
+      // The command can end before it reads the line.
+      start.on('error', () => undefined)
+      start.end('\n')
+    }
     return await endOf(child, signals)
   } finally {
     guard.kill('SIGKILL')
@@ -100,6 +105,17 @@ const signalOf = (name: unknown): NodeJS.Signals => (isSignal(name) ? name : 'SI
 
 const isSignal = (name: unknown): name is NodeJS.Signals =>
   typeof name === 'string' && Object.hasOwn(systemConstants.signals, name)
+
+/**
+ * Returns a prefix of a command that sets the variables which a shell does not pass on, such as
+ * `INPUT_MY-NAME`. Names that are not valid in a shell are lost in some shells.
+ */
+function withOtherNames(env: NodeJS.ProcessEnv): readonly string[] {
+  const others = Object.entries(env).filter(([name]) => !/^[A-Za-z_]\w*$/.test(name))
+  return others.length === 0
+    ? []
+    : ['env', '--', ...others.map(([name, value = '']) => `${name}=${value}`)]
+}
 
 /** Returns why the program cannot be started. */
 function startFault(program: string, path: string | undefined): StartFault | undefined {
