@@ -26,8 +26,8 @@ export type FieldFault = {
   /** The value itself. Set if its JSON cannot be derived from `shown`. */
   readonly value?: ShownValue
   /**
-   * The tag of declarative validation (KEP-5073) that corresponds to this error. Undefined if there
-   * is none.
+   * The tag of declarative validation (KEP-5073) that corresponds to this error. Undefined if this
+   * error has no tag.
    */
   readonly tag?: 'minimum' | 'required'
 }

@@ -90,7 +90,7 @@ export function entriesOf(map: Json | undefined): [string, string][] {
   )
 }
 
-/** Removes fields whose value is undefined. Returns the same object if there are none. */
+/** Removes fields whose value is undefined. Returns the same object if it has no such field. */
 export function present(fields: Fields): Fields {
   for (const name in fields) {
     if (fields[name] === undefined)

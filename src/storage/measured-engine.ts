@@ -175,7 +175,10 @@ export class MeasuredEngine implements Engine {
     signal?: AbortSignal,
   ): Promise<T> {
     const startMs = this.#monotonicMs()
-    const series = this.#isForgotten(key, startMs) ? undefined : this.#of(operation, key)
+    const resource = this.#resourceOf(key)
+    const series = this.#isForgotten(resource, startMs)
+      ? undefined
+      : this.#of(operation, key, resource)
     if (series !== undefined) series.total.value++
     try {
       return await answer
@@ -198,14 +201,12 @@ export class MeasuredEngine implements Engine {
     return this.#labelsOf(key, '').join('/')
   }
 
-  #isForgotten(key: Key, nowMs: number): boolean {
-    if (this.#forgotten.size === 0) return false
-    const ms = this.#forgotten.get(this.#resourceOf(key))
+  #isForgotten(resource: string, nowMs: number): boolean {
+    const ms = this.#forgotten.get(resource)
     return ms !== undefined && nowMs - ms <= LATE_MS
   }
 
-  #of(operation: Operation, key: Key): Series {
-    const resource = this.#resourceOf(key)
+  #of(operation: Operation, key: Key, resource: string): Series {
     const ofResource = this.#resources.get(resource) ?? new Map<Operation, Series>()
     const known = ofResource.get(operation)
     if (known !== undefined) return known

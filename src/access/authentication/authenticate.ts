@@ -183,7 +183,7 @@ function knownOf(
 }
 
 /**
- * Returns the authenticated user or, if there is none, the result of `other`. Allocates no callback
+ * Returns the user of `result`. If `result` has no user, calls `other`. Allocates no callback
  * unless `result` is a promise, because this function runs for every request.
  */
 const orElse = (

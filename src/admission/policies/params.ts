@@ -14,7 +14,8 @@ export class ConfigurationFault extends Error {}
 
 /**
  * Returns the resource that serves the kind of the parameters. If several resources serve the kind,
- * returns the one whose objects are stored. Fails with a ConfigurationFault if there is none.
+ * returns the one whose objects are stored. Fails with a ConfigurationFault if no resource serves
+ * the kind.
  */
 export function paramResource(
   { apiVersion, kind }: ParamKind,
@@ -34,7 +35,7 @@ export type Param = { readonly object: KubeObject; readonly struct: Struct }
  * Returns the parameter objects to which a binding refers. If there are none, the caller must not
  * evaluate the policy for this binding. There can be thousands, so each object is converted only
  * when the caller iterates to it. Fails with a ConfigurationFault if the reference is invalid, or
- * if the binding requires parameters and there are none.
+ * if the binding requires parameters and no object matches.
  */
 export function readParams(
   resource: Resource,

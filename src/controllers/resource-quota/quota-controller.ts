@@ -285,8 +285,9 @@ export class QuotaController implements AsyncDisposable {
 
 /**
  * Returns the JSON of the quota with its new status, or undefined if the status is already right.
- * The usage of a resource comes from the first list in `counts` that contains it, or from the old
- * status if there is none. With `inParts`, this work can be divided into parts.
+ * The usage of a resource comes from the first list in `counts` that contains this resource. If no
+ * list contains the resource, its usage comes from the old status. With `inParts`, this work can be
+ * divided into parts.
  */
 function updateOf(
   quota: KubeObject,

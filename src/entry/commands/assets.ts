@@ -42,8 +42,8 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
 
 /**
  * Returns the default folder for the programs. It is in the cache folder of the user. Its path
- * depends on the release, and on the version and the command line of Keelson. If there is no cache
- * folder, creates a temporary folder.
+ * depends on the release, and on the version and the command line of Keelson. If the user has no
+ * cache folder, creates a temporary folder.
  */
 function ownFolder({ cache, version, ownCommand }: CommandContext, release: number): string {
   if (cache === undefined) return makeTemporaryFolder('keelson-assets-')

@@ -19,7 +19,7 @@ export class StoreUsageError extends Error {}
 
 export type MoveStoreOptions = {
   readonly nowMs: number
-  /** Shows the progress on the user's terminal. Null if there is no terminal. */
+  /** Shows the progress on the user's terminal. Null if the output is not a terminal. */
   readonly showProgress: ((line: string) => void) | null
 }
 

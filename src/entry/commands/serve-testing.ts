@@ -34,7 +34,8 @@ export async function serveTesting(flags: readonly string[], parts: CommandConte
     cluster.onStopped(() => parts.exit(0))
     const stop = (): void => void cluster.stop()
     if (isPipe(process.stdin.fd)) process.stdin.on('end', stop).on('error', stop).resume()
-    // The cluster does not keep the process alive. If there is no pipe, a timer does so.
+    // The cluster does not keep the process alive. Without a pipe as its standard input, a timer
+    // keeps it alive.
     else setInterval(() => undefined, KEPT_ALIVE_MS)
   } catch (error) {
     parts.fail(FAILURE, [messageOf(error)])

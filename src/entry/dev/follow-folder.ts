@@ -168,7 +168,7 @@ export class FollowedFolder implements AsyncDisposable {
   }
 
   /**
-   * Watches these folders. There are none if the path is a file or the scan has failed. In this
+   * Watches these folders. `found` is empty if the path is a file or the scan has failed. In this
    * case, continues to watch the previous folders, or else watches the parent folder.
    */
   #watch(found: readonly string[]): void {

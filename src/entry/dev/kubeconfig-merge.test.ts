@@ -203,7 +203,7 @@ test('a current context that the user has chosen in the meantime is kept', async
   assert.equal(read(path)['current-context'], 'work')
 })
 
-test('if there is no previous context to restore, a kubeconfig has no current context after the server stops', async () => {
+test('if no context was current before the server started, none is current after the server stops', async () => {
   for (const gone of [false, true]) {
     const path = join(dir, `config-${gone}`)
     writeFileSync(path, gone ? existing : existing.replace('current-context: work\n', ''))

@@ -53,7 +53,7 @@ const extensionName = 'keelson.dev/context'
 
 /** The data that Keelson records in its extension of a context. */
 type Note = {
-  /** The context that was current before. An empty string if there was none. */
+  /** The previous current context. An empty string if no context was current. */
   readonly previous: string
   /** The folder that contains the server's certificates. */
   readonly folder: string
@@ -152,7 +152,8 @@ const authorityOf = ({ clusters }: Kubeconfig): string =>
 
 /**
  * Searches for an entry that has the same name as an entry of `own`, but belongs to another server.
- * Returns its kind and name, such as `cluster "x"`, or undefined if there is none.
+ * Returns the kind and name of this entry, such as `cluster "x"`. Returns undefined if the search
+ * finds no entry.
  */
 function foreignIn(config: Fields, own: Kubeconfig, folder: string): string | undefined {
   const names = namesOf(own)

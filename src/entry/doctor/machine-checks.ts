@@ -119,7 +119,7 @@ export function checkOpenFiles(filesMax: number, plan: MemoryPlan, unlimited: Me
 
 export type MemoryState = {
   readonly totalBytes: number
-  /** The memory limit of the cgroup or container in bytes. 0 means that there is no limit. */
+  /** The memory limit of the cgroup or container in bytes. 0 means unlimited. */
   readonly constrainedBytes: number
 }
 
