@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { goBuildVariables } from '../support/harness/go-build.ts'
 import { until } from '../support/harness/until.ts'
 import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
@@ -107,6 +108,7 @@ function readByGo(file: string): string | undefined {
     return execFileSync('go', ['tool', 'pprof', '-top', '-nodecount=5', file], {
       encoding: 'utf8',
       stdio: 'pipe',
+      env: { ...process.env, ...goBuildVariables },
     })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined

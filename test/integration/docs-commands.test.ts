@@ -10,6 +10,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { freePorts, toolPath } from '../support/harness/etcd.ts'
+import { goBuildVariables } from '../support/harness/go-build.ts'
 import { keelsonProgram } from '../support/harness/keelson.ts'
 import { type Block, readBlocks, runBlocks } from '../support/harness/markdown-commands.ts'
 
@@ -113,10 +114,9 @@ function environment(folder: string): NodeJS.ProcessEnv {
     PATH: [join(folder, 'bin'), tools, dirname(process.execPath), env['PATH'] ?? ''].join(':'),
     KUBECACHEDIR: join(folder, 'kubectl-cache'),
     XDG_CACHE_HOME: cache,
-    // These variables have the same values as in test/support/tools/install, so that Go reuses the
-    // build results of that script.
-    CGO_ENABLED: '0',
-    GOFLAGS: '-mod=mod -trimpath',
+    ...goBuildVariables,
+    // Without `go vet`, which `go test` would also run on all dependencies.
+    GOFLAGS: `-mod=mod ${goBuildVariables.GOFLAGS} -vet=off`,
     // With these variables, the build results and downloads of test/clients/field.ts are reused.
     CARGO_TARGET_DIR: join(clientsCache, 'rust'),
     CARGO_NET_OFFLINE: 'true',

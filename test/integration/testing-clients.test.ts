@@ -11,6 +11,7 @@ import { after, before, suite, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 import { type Case, runCase } from '../clients/testing/run-case.ts'
+import { goBuildVariables } from '../support/harness/go-build.ts'
 import { keelsonProgram } from '../support/harness/keelson.ts'
 
 const run = promisify(execFile)
@@ -21,7 +22,12 @@ const names = cases.map(({ name }) => name)
 /** Maximum duration of the tests of a language. Go compiles its library first. */
 const LANGUAGE_MS_MAX = 600_000
 const limits = { timeout: LANGUAGE_MS_MAX, maxBuffer: 64 << 20 }
-const env = { ...process.env, KEELSON: keelsonProgram, PYTHONDONTWRITEBYTECODE: '1' }
+const env = {
+  ...process.env,
+  KEELSON: keelsonProgram,
+  PYTHONDONTWRITEBYTECODE: '1',
+  ...goBuildVariables,
+}
 
 /** Returns the reason to skip tests if a program is not installed. */
 const lacks = async (program: string, ...args: readonly string[]): Promise<string | false> =>
