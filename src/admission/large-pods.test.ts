@@ -81,7 +81,7 @@ const cases: readonly (readonly [name: string, Plugin, spec: () => Fields])[] = 
   [
     'LimitRanger sets defaults of many containers',
     createLimitRanger(() => [range], gates),
-    () => ({ containers: list(80_000, () => ({ name: 'a' })) }),
+    () => ({ containers: list(20_000, () => ({ name: 'a' })) }),
   ],
   [
     'RuntimeClass merges many tolerations',
@@ -101,12 +101,12 @@ const cases: readonly (readonly [name: string, Plugin, spec: () => Fields])[] = 
   [
     'ResourceQuota sums the amounts of many containers',
     resourceQuota,
-    () => ({ containers: list(80_000, (at) => ({ name: `${at}`, resources: oneCpu })) }),
+    () => ({ containers: list(20_000, (at) => ({ name: `${at}`, resources: oneCpu })) }),
   ],
   [
     'ResourceQuota lists many containers without amounts',
     resourceQuota,
-    () => ({ containers: list(80_000, (at) => ({ name: `${at}` })) }),
+    () => ({ containers: list(50_000, (at) => ({ name: `${at}` })) }),
   ],
   [
     'PodSecurity evaluates many containers',
@@ -133,8 +133,8 @@ const cases: readonly (readonly [name: string, Plugin, spec: () => Fields])[] = 
 ]
 
 const tolerations = (): readonly Fields[] => [
-  ...list(200_000, () => ({})),
-  ...list(40_000, (at) => ({ key: `k${at}`, operator: 'Exists' })),
+  ...list(100_000, () => ({})),
+  ...list(20_000, (at) => ({ key: `k${at}`, operator: 'Exists' })),
 ]
 
 const podOf = (spec: Fields): KubeObject => anObject('Pod', 'p', { spec })
