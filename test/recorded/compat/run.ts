@@ -85,16 +85,20 @@ async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
     const path = `/api/v1/namespaces/${session.namespace}`
     // Delete the Services first. If no controller empties the namespace, they would keep their
     // addresses allocated.
-    await attempt(session.client, {
-      method: 'DELETE',
-      path: `${path}/services`,
-      headers: { accept: json.accept },
-    })
+    if (usesServices(scenario)) {
+      await attempt(session.client, {
+        method: 'DELETE',
+        path: `${path}/services`,
+        headers: { accept: json.accept },
+      })
+    }
     await attempt(session.client, { method: 'DELETE', path, headers: { accept: json.accept } })
   }
   for (const path of scenario.cleanup ?? [])
     await remove(String(fill(path, session.variables)), session.client)
 }
+
+const usesServices = ({ steps }: Scenario): boolean => JSON.stringify(steps).includes('/services')
 
 /**
  * Deletes an object and removes its finalizers. CustomResourceDefinitions keep their finalizers,

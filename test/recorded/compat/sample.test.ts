@@ -29,3 +29,18 @@ void test('a sample depends only on its seed', () => {
 void test('a sample has no scenarios without a recording of the release', () => {
   for (let seed = 0; seed < 100; seed++) assert.ok(!idsOf(seed).includes('s199'))
 })
+
+void test('a set-up without differences is in a sample completely or not at all', () => {
+  const ofSetUps = scenarios.map((scenario, index) => ({ ...scenario, needs: `${index % 20}` }))
+  const sizes = Array.from({ length: 20 }, (_, seed) => {
+    const chosen = chooseSample(ofSetUps, recordings, { oneOf: 10, seed })
+    return Map.groupBy(chosen, ({ needs }) => needs)
+  })
+  // The scenarios that end with 7 are in the set-ups 7 and 17.
+  for (const groups of sizes) {
+    for (const [needs, { length }] of groups)
+      if (needs !== '7' && needs !== '17') assert.equal(length, needs === '19' ? 9 : 10)
+    assert.ok(groups.size >= 2 && groups.size < 10, `${groups.size} set-ups`)
+  }
+  assert.ok(new Set(sizes.map(({ size }) => size)).size > 1)
+})

@@ -12,15 +12,27 @@ export type Sample = {
   readonly seed: number
 }
 
+/**
+ * A set-up needs a server of its own, so it is not started for single scenarios without changes. If
+ * no scenario of a set-up differs, either all of its scenarios are chosen or none.
+ */
 export function chooseSample(
   scenarios: readonly FiledScenario[],
   recordings: Pick<ReleaseRecordings, 'changesOf'>,
   { oneOf, seed }: Sample,
 ): FiledScenario[] {
-  return scenarios.filter((scenario) => {
-    const recorded = recordings.changesOf(scenario)
-    if (recorded === undefined) return false
-    return recorded.changes.length > 0 || numberOf(`${seed} ${scenario.id}`) % oneOf === 0
+  const isChosen = (name: string): boolean => numberOf(`${seed} ${name}`) % oneOf === 0
+  const recorded = scenarios.flatMap((scenario) => {
+    const differences = recordings.changesOf(scenario)
+    return differences === undefined ? [] : { scenario, differs: differences.changes.length > 0 }
+  })
+  const started = new Set(
+    recorded.flatMap(({ scenario, differs }) => (differs ? [scenario.needs] : [])),
+  )
+  return recorded.flatMap(({ scenario, differs }) => {
+    const { id, needs } = scenario
+    const group = needs === undefined || started.has(needs) ? id : `set-up ${needs}`
+    return differs || isChosen(group) ? [scenario] : []
   })
 }
 

@@ -154,6 +154,23 @@ export class ApiServerProcess implements AsyncDisposable {
   }
 }
 
+/**
+ * The keys of ServiceAccount tokens. All servers that a process starts have the same keys, because
+ * the generation of keys takes up to 100 ms.
+ */
+const serviceAccountKeys = memoized(() =>
+  generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  }),
+)
+
+function memoized<T>(create: () => T): () => T {
+  let value: T | undefined
+  return () => (value ??= create())
+}
+
 /** Starts `command` with the flags of the recordings and waits until it is ready. */
 export async function startApiServer(
   command: readonly [string, ...string[]],
@@ -214,11 +231,7 @@ function storeFlag(dir: string, etcdUrl: string): string {
 }
 
 async function writeCredentials(dir: string): Promise<void> {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  })
+  const { publicKey, privateKey } = serviceAccountKeys()
   await writeFile(join(dir, 'sa.pub'), publicKey)
   await writeFile(join(dir, 'sa.key'), privateKey, { mode: 0o600 })
   await writeFile(join(dir, 'tokens.csv'), tokens, { mode: 0o600 })
