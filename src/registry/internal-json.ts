@@ -7,8 +7,10 @@
  * lists and maps are null. The fields of a type after `...` belong to the type that contains it.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../api/object.ts'
-import { compareKeys, printSorted, printString } from '../objects/codec/json.ts'
-import { printStruct } from '../objects/codec/print.ts'
+import { eachKey } from '../lib/scheduling/parts.ts'
+import { cutBeginning, QUOTED_CHARACTERS_MAX } from '../lib/text/cut-text.ts'
+import { printSorted, printString, sortedInParts } from '../objects/codec/json.ts'
+import { printFields } from '../objects/codec/print.ts'
 import { linesOfRelease } from '../objects/schema/release-lines.ts'
 import { internalTypes } from './catalogue/internal.ts'
 import { typeOf } from './types.ts'
@@ -20,15 +22,26 @@ type InternalTypes = ReadonlyMap<string, readonly InternalField[]>
 /** Types by release. All control planes of a release in a process share one. */
 const parsed = new Map<number, InternalTypes>()
 
-/** Prints a value of a type such as `core.ServicePort`, or `[]core.ServicePort`. */
-export function printInternal(type: string, value: Json | undefined, release: number): string {
+/**
+ * Prints a value of a type such as `core.ServicePort`, or `[]core.ServicePort`. Without a type, the
+ * fields keep their order. Only the beginning of a long value is printed.
+ */
+export function printInternal(
+  type: string | undefined,
+  value: Json | undefined,
+  release: number,
+): string {
   let types = parsed.get(release)
   if (types === undefined) {
     types = parseTypes(linesOfRelease(internalTypes, release))
     parsed.set(release, types)
   }
-  return new Printer(types, release).print(type, value)
+  const text = new Printer(types, release).print(type ?? ORDERED, value, QUOTED_CHARACTERS_MAX)
+  return cutBeginning(text)
 }
+
+/** The type of values whose fields keep their order. Those of type `any` are sorted. */
+const ORDERED = 'ordered'
 
 function parseTypes(text: string): InternalTypes {
   const types = new Map<string, InternalField[]>()
@@ -54,6 +67,11 @@ const zeros: Readonly<Record<string, string>> = {
   quantity: '"0"',
 }
 
+/**
+ * Each method prints at least the first `max` characters of a value, and stops soon after them.
+ * Absent fields are shown, so an empty object of two characters can become a thousand characters.
+ * Loops that do not print are divided into parts.
+ */
 class Printer {
   readonly #types: InternalTypes
   readonly #release: number
@@ -63,47 +81,78 @@ class Printer {
     this.#release = release
   }
 
-  print(type: string, value: Json | undefined): string {
+  print(type: string, value: Json | undefined, max: number): string {
     const isAbsent = value === undefined || value === null
-    if (type.startsWith('*')) return isAbsent ? 'null' : this.print(type.slice(1), value)
-    if (type.startsWith('[]')) return this.#list(type.slice(2), value)
-    if (type.startsWith('{}')) return this.#map(type.slice(2), value)
+    if (type.startsWith('*')) return isAbsent ? 'null' : this.print(type.slice(1), value, max)
+    if (type.startsWith('[]')) return this.#list(type.slice(2), value, max)
+    if (type.startsWith('{}')) return this.#map(type.slice(2), value, max)
     // The value is text that a client sent.
-    if (type === 'runtime.RawExtension') return textOf(value) || 'null'
-    if (isStruct(type)) return `{${this.#members(type, structValue(type, value)).join(',')}}`
-    return isAbsent ? (zeros[type] ?? 'null') : printSorted(value)
+    if (type === 'runtime.RawExtension') return (textOf(value) || 'null').slice(0, max + 1)
+    if (isStruct(type)) return `{${this.#members(type, structValue(type, value), max)}}`
+    if (isAbsent) return zeros[type] ?? 'null'
+    if (typeof value === 'string') return printBeginning(value, max)
+    if (Array.isArray(value)) return this.#list(type, value, max)
+    return isFields(value) ? this.#map(type, value, max) : printSorted(value)
   }
 
-  #list(type: string, value: Json | undefined): string {
+  #list(type: string, value: Json | undefined, max: number): string {
     if (!Array.isArray(value)) return 'null'
-    return `[${value.map((item) => this.print(type, item)).join(',')}]`
-  }
-
-  #map(type: string, value: Json | undefined): string {
-    if (!isFields(value)) return 'null'
-    const members = Object.keys(value)
-      .toSorted(compareKeys)
-      .map((key) => `${printString(key)}:${this.print(type, value[key])}`)
-    return `{${members.join(',')}}`
-  }
-
-  #members(type: string, value: Fields): readonly string[] {
-    if (type.startsWith('meta.')) {
-      const text = printStruct(value, typeOf('meta/v1', type.slice('meta.'.length), this.#release))
-      return text === '{}' ? [] : [text.slice(1, -1)]
+    let text = ''
+    for (const item of value) {
+      if (text.length > max) break
+      const printed = this.print(type, item, max - text.length)
+      text += text === '' ? printed : `,${printed}`
     }
-    const names = new Map(Object.keys(value).map((name) => [plainName(name), name]))
-    return (this.#types.get(type) ?? []).flatMap((field) => {
-      if (field.name.startsWith('...')) return this.#embedded(field.name.slice(3), value)
-      const member = value[names.get(field.name.toLowerCase()) ?? '']
-      return [`"${field.name}":${this.print(field.type, member)}`]
-    })
+    return `[${text}]`
   }
 
-  #embedded(type: string, value: Fields): readonly string[] {
-    return this.#members(type, type === 'meta.ObjectMeta' ? fieldsOf(value['metadata']) : value)
+  #map(type: string, value: Json | undefined, max: number): string {
+    if (!isFields(value)) return 'null'
+    let text = ''
+    for (const key of type === ORDERED ? Object.keys(value) : sortedInParts(value)) {
+      if (text.length > max) break
+      const left = max - text.length
+      const printed = `${printBeginning(key, left)}:${this.print(type, value[key], left)}`
+      text += text === '' ? printed : `,${printed}`
+    }
+    return `{${text}}`
+  }
+
+  /** Prints the fields of a struct, without the braces around them. */
+  #members(type: string, value: Fields, max: number): string {
+    if (type.startsWith('meta.'))
+      return printFields(value, typeOf('meta/v1', type.slice('meta.'.length), this.#release), 0)
+    const names = eachKey('fields of a struct', value, newNames, (found, name) => {
+      found.set(plainName(name), name)
+      return true
+    })
+    let text = ''
+    for (const { name, type: of } of this.#types.get(type) ?? []) {
+      if (text.length > max) break
+      const left = max - text.length
+      const printed = name.startsWith('...')
+        ? this.#embedded(name.slice(3), value, left)
+        : `"${name}":${this.print(of, value[names.get(name.toLowerCase()) ?? ''], left)}`
+      if (printed !== '') text += text === '' ? printed : `,${printed}`
+    }
+    return text
+  }
+
+  #embedded(type: string, value: Fields, max: number): string {
+    return this.#members(
+      type,
+      type === 'meta.ObjectMeta' ? fieldsOf(value['metadata']) : value,
+      max,
+    )
   }
 }
+
+/** Prints at least the first `max` characters of a string. */
+const printBeginning = (text: string, max: number): string =>
+  printString(text.length > max ? text.slice(0, max) : text)
+
+/** The names of fields, by their names in Go in small letters. */
+const newNames = (): Map<string, string> => new Map()
 
 const isStruct = (type: string): boolean => type.includes('.')
 

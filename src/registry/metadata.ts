@@ -27,7 +27,6 @@ import {
   itemsOf,
   type Json,
   type ObjectMeta,
-  present,
 } from '../api/object.ts'
 import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
@@ -200,7 +199,7 @@ function controllerFaults(
   [first, ...others]: readonly Fields[],
 ): FieldFault[] {
   const shown = `[]v1.OwnerReference{${shownItems(references, goOwner)}}`
-  const value = { json: references.map(ownerInOrder) }
+  const value = { type: '[]meta.OwnerReference', json: references }
   return faultsOfEach(others, (other) => {
     const found = `Found "true" in references for ${shortOwner(first ?? {})} and ${shortOwner(other)}`
     return [
@@ -234,7 +233,7 @@ function validateOwner(owner: Fields): FieldFault[] {
         ownersPath,
         goOwner(owner),
         '/v1, Kind=Event is disallowed from being an owner',
-        { json: ownerInOrder(owner) },
+        { type: 'meta.OwnerReference', json: owner },
       ),
     )
   }
@@ -242,17 +241,6 @@ function validateOwner(owner: Fields): FieldFault[] {
 }
 
 const shortOwner = (owner: Fields): string => `${textOf(owner['kind'])}/${textOf(owner['name'])}`
-
-/** Returns the fields of an owner reference in the order of kube-apiserver. */
-const ownerInOrder = (owner: Fields): Fields =>
-  present({
-    apiVersion: textOf(owner['apiVersion']),
-    kind: textOf(owner['kind']),
-    name: textOf(owner['name']),
-    uid: textOf(owner['uid']),
-    controller: owner['controller'],
-    blockOwnerDeletion: owner['blockOwnerDeletion'],
-  })
 
 /**
  * Formats an owner reference as Go does with %#v. In place of the memory addresses of pointers, it

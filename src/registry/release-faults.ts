@@ -5,28 +5,38 @@
  * - Since 1.34, invalid values are shown as JSON.
  * - Since 1.34, some texts are shorter, because the path of the error already names the field.
  */
-import type { FieldFault } from '../api/field-fault.ts'
+import { FAULTS_CHARACTERS_MAX, type FieldFault } from '../api/field-fault.ts'
 import { goToJson } from '../api/go-json.ts'
 import type { Json } from '../api/object.ts'
-import { cutText } from '../lib/text/cut-text.ts'
-import { mapEach } from '../lib/scheduling/parts.ts'
-import { printOrdered } from '../objects/codec/json.ts'
+import { eachItem, once } from '../lib/scheduling/parts.ts'
 import { printInternal } from './internal-json.ts'
 
 /** The first release that shows invalid values as JSON, and has the shorter texts. */
 const SHORT_TEXTS_SINCE = 34
 
-/** Returns the errors as a release reports them. */
+/**
+ * Returns the errors as a release reports them. Errors after the first FAULTS_CHARACTERS_MAX
+ * characters are left out. A response has fewer characters.
+ */
 export function faultsOfRelease(faults: FieldFault[], release: number): FieldFault[] {
   if (release < SHORT_TEXTS_SINCE) return faults
-  const texts: Texts = new Map()
-  return mapEach('errors of a release', faults, (fault) => adapted(fault, release, texts))
+  const { adapted } = eachItem('errors of a release', faults, newState, (state, fault) => {
+    const own = adapt(fault, release, state.texts)
+    state.adapted.push(own)
+    state.characters += own.path.length + own.message.length
+    return state.characters < FAULTS_CHARACTERS_MAX
+  })
+  return adapted
 }
+
+type State = { readonly adapted: FieldFault[]; readonly texts: Texts; characters: number }
+
+const newState = (): State => ({ adapted: [], texts: new Map(), characters: 0 })
 
 /** Printed values. Thousands of errors can show the same long list. */
 type Texts = Map<Json, string>
 
-function adapted(fault: FieldFault, release: number, texts: Texts): FieldFault {
+function adapt(fault: FieldFault, release: number, texts: Texts): FieldFault {
   const { path, message, shown } = fault
   const json = jsonOf(fault, release, texts)
   const text =
@@ -51,9 +61,7 @@ function jsonOf({ shown, value }: FieldFault, release: number, texts: Texts): st
     const { json, type } = value
     const known = texts.get(json)
     if (known !== undefined) return known
-    const text = cutText(
-      type === undefined ? printOrdered(json) : printInternal(type, json, release),
-    )
+    const text = once('text of a value', () => printInternal(type, json, release))
     if (typeof json === 'object') texts.set(json, text)
     return text
   }

@@ -22,3 +22,9 @@ export function cutText(
     ? show(text)
     : `${show(text.slice(0, charactersMax))}... (${more} more characters)`
 }
+
+/** Like `cutText`, for a text whose end may be missing, so that its full length is unknown. */
+export const cutBeginning = (text: string): string =>
+  text.length <= QUOTED_CHARACTERS_MAX
+    ? text
+    : `${text.slice(0, QUOTED_CHARACTERS_MAX)}... (more characters)`

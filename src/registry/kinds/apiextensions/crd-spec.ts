@@ -14,7 +14,7 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
-import { goStruct } from '../../../api/go-value.ts'
+import { goStruct, shownItems } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
@@ -197,12 +197,12 @@ function validateTogether(given: Json | undefined): FieldFault[] {
 function goVersions(versions: readonly Fields[], isGiven: boolean): string {
   const type = '[]apiextensions.CustomResourceDefinitionVersion'
   if (!isGiven) return `${type}(nil)`
-  const items = versions.map(({ name, served, storage }) =>
+  const items = shownItems(versions, ({ name, served, storage }) =>
     goStruct('apiextensions.CustomResourceDefinitionVersion', {
       Name: quote(textOf(name)),
       Served: `${served === true}`,
       Storage: `${storage === true}`,
     }),
   )
-  return `${type}{${items.join(', ')}}`
+  return `${type}{${items}}`
 }

@@ -71,7 +71,12 @@ export const createAccessReview =
     const object = hasSelectors ? sent : withoutSelectors(sent)
     const faults = validate(object, kind)
     const { group, release } = request.resource
-    if (faults.length > 0) throw invalid({ group, kind: '' }, '', faultsOfRelease(faults, release))
+    if (faults.length > 0)
+      throw invalid(
+        { group, kind: '' },
+        '',
+        await request.context.divide(() => faultsOfRelease(faults, release)),
+      )
     await admit(object)
     const spec = fieldsOf(object['spec'])
     const user = kind === 'SelfSubjectAccessReview' ? request.user : subjectOf(spec)
