@@ -32,48 +32,72 @@ const laterFormats: ReadonlyMap<string, number> = new Map([
   ['k8s-long-name', 35],
 ])
 
-type Walk = { readonly left: Json[]; readonly found: Set<string> }
+/** Returns the next schema of a list or map, and undefined after the last one. */
+type Next = () => Json | undefined
+
+type Walk = { readonly levels: Next[]; readonly found: Set<string> }
 
 function unknownFormats(spec: Fields): ReadonlySet<string> {
-  const versions = itemsOf(spec['versions'])
-  const { found } = repeat(
+  const walk = repeat(
     'formats of schemas',
-    (): Walk => ({
-      left: versions.map(({ schema }) => fieldsOf(schema)['openAPIV3Schema'] ?? null),
-      found: new Set(),
-    }),
-    (walk) => {
-      const schema = walk.left.pop()
-      if (isFields(schema)) visit(schema, walk)
-      return walk.left.length > 0 && walk.found.size < FORMATS_MAX
+    (): Walk => ({ levels: [nextOfList(rootSchemas(spec))], found: new Set() }),
+    // Each step visits one schema, because a schema can have a hundred thousand properties. A step
+    // must not contain other divided loops, because it would be repeated after it changed `levels`.
+    ({ levels, found }) => {
+      const schema = levels.at(-1)?.()
+      if (schema === undefined) levels.pop()
+      else if (isFields(schema)) visit(schema, { levels, found })
+      return levels.length > 0 && found.size < FORMATS_MAX
     },
   )
-  return found
+  return walk.found
 }
 
-function visit(schema: Fields, { left, found }: Walk): void {
+const rootSchemas = (spec: Fields): readonly Json[] =>
+  itemsOf(spec['versions']).map(({ schema }) => fieldsOf(schema)['openAPIV3Schema'] ?? null)
+
+function nextOfList(items: readonly Json[]): Next {
+  let at = 0
+  return () => items[at++]
+}
+
+function nextOfMap(map: Fields): Next {
+  const nextKey = nextOfList(Object.keys(map))
+  return () => {
+    const key = nextKey()
+    return typeof key === 'string' ? (map[key] ?? null) : undefined
+  }
+}
+
+function visit(schema: Fields, { levels, found }: Walk): void {
   const format = textOf(schema['format'])
   // kube-apiserver removes dashes from the names of formats before it compares them.
   if (format !== '' && schema['type'] === 'string' && !isFormat(format.replaceAll('-', '')))
     found.add(format)
-  for (const [name, value = null] of Object.entries(schema)) {
-    if (single.has(name)) left.push(value)
-    if (lists.has(name)) for (const each of itemsOf(value)) left.push(each)
-    if (maps.has(name)) for (const each of Object.values(fieldsOf(value))) left.push(each ?? null)
+  for (const keyword of keywords) {
+    const value = schema[keyword]
+    if (Array.isArray(value)) levels.push(nextOfList(value))
+    else if (isFields(value))
+      levels.push(maps.has(keyword) ? nextOfMap(value) : nextOfList([value]))
   }
 }
 
-/** Keywords whose value is a schema, a list of schemas, or a map of schemas. */
-const single: ReadonlySet<string> = new Set([
-  'items',
-  'additionalProperties',
-  'additionalItems',
-  'not',
-])
-const lists: ReadonlySet<string> = new Set(['items', 'allOf', 'anyOf', 'oneOf'])
+/** Keywords whose value is a map of schemas. */
 const maps: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
   'dependencies',
   'definitions',
 ])
+
+/** Keywords whose value is a schema, a list of schemas, or a map of schemas. */
+const keywords: readonly string[] = [
+  'items',
+  'additionalProperties',
+  'additionalItems',
+  'not',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  ...maps,
+]
