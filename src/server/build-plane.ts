@@ -41,7 +41,7 @@ export function buildPlane(core: ServerCore, options: PlaneOptions): ControlPlan
         cache,
         store,
         overrideOf: overrides.of,
-        forgetKeys: (prefix) => engine.forget(prefix),
+        requestCounts: engine,
       },
       egress,
       metrics: createPlaneMetrics(metrics, { ...environment, release: config.release }),

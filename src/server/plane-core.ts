@@ -16,7 +16,7 @@ import type { Resource } from '../registry/resource.ts'
 import type { Access, AccessOf, ResourceAccess } from '../request/resource-access.ts'
 import { createSystemObjects } from '../request/verbs/system-objects.ts'
 import type { Cache } from '../storage/cache/cache.ts'
-import type { Key } from '../storage/engine.ts'
+import type { MeasuredEngine } from '../storage/measured-engine.ts'
 import type { Store } from '../storage/store.ts'
 import type { Environment } from './environment.ts'
 import type { PlaneMetrics } from './plane-metrics.ts'
@@ -32,8 +32,8 @@ export type PlaneStorage = {
   readonly overrideOf: (
     resource: Resource,
   ) => { readonly cache: Cache; readonly store: Store } | undefined
-  /** Removes the metrics of a key prefix that is no longer used. */
-  readonly forgetKeys: (prefix: Key) => void
+  /** The metrics of the requests to the main database. */
+  readonly requestCounts: Pick<MeasuredEngine, 'countOnly' | 'forget'>
 }
 
 export type PlaneCoreOptions = {

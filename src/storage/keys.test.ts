@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { readKeys } from '../../test/recorded/golden/read.ts'
 import {
+  customResourceOf,
   ResourceKeys,
   rangeOf,
   resourcePrefix,
@@ -163,4 +164,13 @@ test('toKey converts each UTF-8 byte of a text into one character, and toText re
   assert.equal(toKey('ä'), '\xc3\xa4')
   assert.equal(toText('\xc3\xa4'), 'ä')
   assert.equal(toKey('plain'), 'plain')
+})
+
+test('only keys whose first segment has a dot can belong to a custom resource', () => {
+  assert.deepEqual(customResourceOf('example.com/widgets/default/a'), {
+    group: 'example.com',
+    plural: 'widgets',
+  })
+  for (const path of ['pods/default/a', 'services/specs/default/a', serverRecords.serviceIps, ''])
+    assert.equal(customResourceOf(path), undefined)
 })

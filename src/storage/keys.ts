@@ -68,6 +68,17 @@ export function resourcePrefix(resource: {
 }
 
 /**
+ * Returns the custom resource that owns a key, or undefined if no custom resource can own the key.
+ * `path` is the key relative to the root prefix. Only groups have a dot in the first segment.
+ */
+export function customResourceOf(
+  path: string,
+): { readonly group: string; readonly plural: string } | undefined {
+  const [group = '', plural = ''] = path.split('/', 2)
+  return group.includes('.') ? { group, plural } : undefined
+}
+
+/**
  * Returns the plural of the resource whose keys have this prefix, relative to the root prefix. The
  * prefix of a custom resource begins with its group.
  */

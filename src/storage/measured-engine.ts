@@ -35,9 +35,11 @@ type Operation =
   | 'grantLease'
 
 type Series = {
+  readonly labels: readonly string[]
   readonly seconds: Distribution
   readonly total: Count
-  readonly errors: () => Count
+  /** Whether the metrics were removed. A request that fails after that adds no metrics. */
+  isRemoved: boolean
 }
 type OfResource = Map<Operation, Series>
 
@@ -48,12 +50,6 @@ export type RequestLabels = {
   readonly of: (path: string, operation: string) => readonly string[]
 }
 
-/**
- * Requests of a resource are not counted for this time after its metrics were removed. Requests
- * that began before the removal would otherwise add metrics that nothing removes.
- */
-const LATE_MS = 60_000
-
 export class MeasuredEngine implements Engine {
   readonly #engine: Engine
   readonly #root: Key
@@ -63,8 +59,7 @@ export class MeasuredEngine implements Engine {
   readonly #total: Counter
   readonly #errors: Counter
   readonly #resources = new Map<string, OfResource>()
-  /** Resources whose metrics were removed, with the time of the removal. */
-  readonly #forgotten = new Map<string, number>()
+  #isServed: (path: string) => boolean = () => true
 
   /** `root` is the prefix of all keys. The following path segments identify the resource. */
   constructor(
@@ -154,18 +149,30 @@ export class MeasuredEngine implements Engine {
     return Promise.resolve(this.#engine[Symbol.asyncDispose]())
   }
 
-  /** Removes the metrics of this key, because nothing is stored below it any more. */
-  forget(key: Key): void {
+  /**
+   * Creates no metrics for paths for which `isServed` returns false. A path is a key relative to
+   * the root. Requests that the server received before the end of their resource would otherwise
+   * add metrics that nothing removes.
+   */
+  countOnly(isServed: (path: string) => boolean): void {
+    this.#isServed = isServed
+  }
+
+  /**
+   * Removes the metrics of this key, because nothing is stored below it any more. Metrics that also
+   * count requests for one of the `kept` keys remain.
+   */
+  forget(key: Key, kept: readonly Key[]): void {
     const resource = this.#resourceOf(key)
-    for (const operation of this.#resources.get(resource)?.keys() ?? []) {
+    const ofResource = this.#resources.get(resource)
+    if (ofResource === undefined || kept.some((other) => this.#resourceOf(other) === resource))
+      return
+    for (const series of ofResource.values()) {
+      series.isRemoved = true
       for (const metric of [this.#seconds, this.#total, this.#errors])
-        metric.remove(...this.#labelsOf(key, operation))
+        metric.remove(...series.labels)
     }
     this.#resources.delete(resource)
-    const nowMs = this.#monotonicMs()
-    for (const [other, ms] of this.#forgotten)
-      if (nowMs - ms > LATE_MS) this.#forgotten.delete(other)
-    this.#forgotten.set(resource, nowMs)
   }
 
   async #measure<T>(
@@ -175,15 +182,12 @@ export class MeasuredEngine implements Engine {
     signal?: AbortSignal,
   ): Promise<T> {
     const startMs = this.#monotonicMs()
-    const resource = this.#resourceOf(key)
-    const series = this.#isForgotten(resource, startMs)
-      ? undefined
-      : this.#of(operation, key, resource)
+    const series = this.#seriesOf(operation, key)
     if (series !== undefined) series.total.value++
     try {
       return await answer
     } catch (error) {
-      if (series !== undefined) series.errors().value++
+      if (series?.isRemoved === false) this.#errors.with(...series.labels).value++
       throw error
     } finally {
       const ms = this.#monotonicMs() - startMs
@@ -193,30 +197,31 @@ export class MeasuredEngine implements Engine {
     }
   }
 
-  #labelsOf(key: Key, operation: Operation | ''): readonly string[] {
-    return this.#requestLabels.of(key.slice(this.#root.length), operation)
+  /** Returns undefined if the request is not counted. */
+  #seriesOf(operation: Operation, key: Key): Series | undefined {
+    const resource = this.#resourceOf(key)
+    const ofResource = this.#resources.get(resource)
+    const known = ofResource?.get(operation)
+    if (known !== undefined) return known
+    const path = this.#pathOf(key)
+    if (!this.#isServed(path)) return undefined
+    const labels = this.#requestLabels.of(path, operation)
+    const made = {
+      labels,
+      seconds: this.#seconds.with(...labels),
+      total: this.#total.with(...labels),
+      isRemoved: false,
+    }
+    if (ofResource === undefined) this.#resources.set(resource, new Map([[operation, made]]))
+    else ofResource.set(operation, made)
+    return made
   }
 
   #resourceOf(key: Key): string {
-    return this.#labelsOf(key, '').join('/')
+    return this.#requestLabels.of(this.#pathOf(key), '').join('/')
   }
 
-  #isForgotten(resource: string, nowMs: number): boolean {
-    const ms = this.#forgotten.get(resource)
-    return ms !== undefined && nowMs - ms <= LATE_MS
-  }
-
-  #of(operation: Operation, key: Key, resource: string): Series {
-    const ofResource = this.#resources.get(resource) ?? new Map<Operation, Series>()
-    const known = ofResource.get(operation)
-    if (known !== undefined) return known
-    const labels = this.#labelsOf(key, operation)
-    const made = {
-      seconds: this.#seconds.with(...labels),
-      total: this.#total.with(...labels),
-      errors: () => this.#errors.with(...labels),
-    }
-    this.#resources.set(resource, ofResource.set(operation, made))
-    return made
+  #pathOf(key: Key): string {
+    return key.slice(this.#root.length)
   }
 }

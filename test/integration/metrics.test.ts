@@ -231,3 +231,46 @@ test('a deleted custom resource leaves no metric series behind, even if a reques
     [],
   )
 })
+
+test('since 1.34, metrics of etcd requests follow the custom resources of a group', async () => {
+  await using newer = await startTestServer(['--kubernetes=1.34'])
+  await using user = clients['HTTP/2']?.(newer.url) ?? assert.fail()
+  const group = 'kept.example.com'
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const create = async (plural: string): Promise<void> => {
+    const schema = { openAPIV3Schema: { type: 'object' } }
+    const body = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope: 'Cluster',
+        names: { plural, kind: plural },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    }
+    assert.equal((await user.call({ method: 'POST', path: definitions, body })).status, 201)
+    const object = { apiVersion: `${group}/v1`, kind: plural, metadata: { name: 'a' } }
+    const path = `/apis/${group}/v1/${plural}`
+    await until(
+      async () => (await user.call({ method: 'POST', path, body: object })).status === 201,
+      `an object of ${plural}`,
+    )
+  }
+  const counted = async (): Promise<readonly string[]> => {
+    const { text } = await user.call({ path: '/metrics' })
+    const lines = text.matchAll(
+      /^etcd_requests_total\{group="kept.example.com",operation="create",resource="(\w+)"\}/gm,
+    )
+    return [...lines].map(([, resource = '']) => resource).toSorted()
+  }
+  await create('others')
+  await create('things')
+  assert.deepEqual(await counted(), ['others', 'things'])
+  const deleted = await user.call({ method: 'DELETE', path: `${definitions}/things.${group}` })
+  assert.equal(deleted.status, 200)
+  await until(async () => (await counted()).join() === 'others', 'the end of the metrics')
+  await create('things')
+  assert.deepEqual(await counted(), ['others', 'things'])
+})

@@ -7,6 +7,7 @@ import type { CrdController } from '../../controllers/crds.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ServiceAllocators } from '../../request/allocators/create-allocators.ts'
 import { ResourceAccess } from '../../request/resource-access.ts'
+import { customResourceOf } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import type { AccessControl } from '../access/build-access.ts'
 import type { AdmissionSubsystem } from '../admission/build-admission.ts'
@@ -87,6 +88,11 @@ export function buildCrds(
   { environment, storage, registry, accessOf, handle, metrics }: PlaneCore,
   access: ResourceAccess,
 ): CrdController | undefined {
+  storage.requestCounts.countOnly((path) => {
+    const custom = customResourceOf(path)
+    if (custom === undefined) return true
+    return registry.inGroup(custom.group).some(({ plural }) => plural === custom.plural)
+  })
   return createCrds({
     registry,
     accessOf,
@@ -95,8 +101,8 @@ export function buildCrds(
     retire: (resource) => access.retire(resource),
     uncount: (resource) => {
       metrics.requests.forget(resource)
-      if (registry.inGroup(resource.group).length === 0)
-        storage.forgetKeys(access.keysOf(resource).prefix)
+      const kept = registry.inGroup(resource.group).map((other) => access.keysOf(other).prefix)
+      storage.requestCounts.forget(access.keysOf(resource).prefix, kept)
     },
     handle,
     life: () => storage.cache.databaseLife,
