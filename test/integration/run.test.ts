@@ -79,6 +79,17 @@ suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
     assert.match(out, /^BASH_FUNC_f%%=\(\) { echo hi; }$/m)
   })
 
+  test('the values of variables are not on the command line of any program', async () => {
+    const programs = join(folder, 'programs')
+    mkdirSync(programs)
+    const print = `#!/bin/sh\necho "$*" >>${folder}/arguments\nexec /usr/bin/env "$@"\n`
+    writeFileSync(join(programs, 'env'), print, { mode: 0o755 })
+    const env = { 'INPUT_MY-TOKEN': 'secret', PATH: `${programs}:${process.env['PATH'] ?? ''}` }
+    const { out } = await runKeelson('secret', ['--', '/usr/bin/env'], env)
+    assert.match(out, /^INPUT_MY-TOKEN=secret$/m)
+    assert.equal(existsSync(join(folder, 'arguments')), false)
+  })
+
   test('keelson run exits with 126 if the command is not an executable file', async () => {
     const file = join(folder, 'plain')
     writeFileSync(file, '')
@@ -162,18 +173,21 @@ suite('keelson run starts a server for a command', { concurrency: 2 }, () => {
       )
     })
 
-  test('a command that kills keelson run as soon as it starts is ended, and its folder is removed', async () => {
-    const command = inShell('kill -9 $PPID; echo $$; exec sleep 600')
-    const child = spawn(keelsonProgram, ['run', ...command], {
-      env: environment('killer'),
-      stdio: ['ignore', 'pipe', 'inherit'],
+  const variables = { usual: {}, unusual: { 'INPUT_MY-NAME': 'a' } }
+  for (const [about, env] of Object.entries(variables))
+    test(`a command with ${about} variables that kills keelson run as soon as it starts is ended, and its folder is removed`, async () => {
+      const name = `killer-${about}`
+      const command = inShell('echo $$; kill -9 $PPID; exec sleep 600')
+      const child = spawn(keelsonProgram, ['run', ...command], {
+        env: { ...environment(name), ...env },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const [printed]: readonly unknown[] = await once(child.stdout, 'data')
+      await until(
+        () => !isRunning(Number(printed)) && leftFiles(name).length === 0,
+        'the command and its folder are gone',
+      )
     })
-    const [printed]: readonly unknown[] = await once(child.stdout, 'data')
-    await until(
-      () => !isRunning(Number(printed)) && leftFiles('killer').length === 0,
-      'the command and its folder are gone',
-    )
-  })
 })
 
 function isRunning(pid: number): boolean {

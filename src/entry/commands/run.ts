@@ -66,16 +66,11 @@ async function runCommand(
 ): Promise<number | NodeJS.Signals | StartFault> {
   const kubeconfig = cluster.kubeconfigFile()
   const env = { ...parts.env, KUBECONFIG: kubeconfig, USE_EXISTING_CLUSTER: 'true' }
-  if (process.platform === 'win32')
-    return endOf(spawn(program, args, { stdio: 'inherit', env }), signals)
+  if (process.platform === 'win32') return endOf(spawnAtOnce(program, args, env), signals)
   const fault = startFault(program, parts.env['PATH'])
   if (fault !== undefined) return fault
   const guard = startGuard(dirname(kubeconfig))
-  // This process can be killed at any time, so the command must not run before the guard knows its
-  // process ID. A shell that becomes the command waits for a line first.
-  const command = [...withOtherNames(env), program, ...args]
-  const waiting = ['-c', 'read -r _ <&3 && exec "$@" 3<&-', 'sh', ...command]
-  const child = spawn('/bin/sh', waiting, { stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env })
+  const child = isPassedOn(env) ? spawnWaiting(program, args, env) : spawnAtOnce(program, args, env)
   try {
     guard.stdin.write(`${child.pid ?? ''}\n`)
     const start = child.stdio[3]
@@ -106,16 +101,35 @@ const signalOf = (name: unknown): NodeJS.Signals => (isSignal(name) ? name : 'SI
 const isSignal = (name: unknown): name is NodeJS.Signals =>
   typeof name === 'string' && Object.hasOwn(systemConstants.signals, name)
 
+const spawnAtOnce = (
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): ChildProcess => spawn(program, args, { stdio: 'inherit', env })
+
 /**
- * Returns a prefix of a command that sets the variables which a shell does not pass on, such as
- * `INPUT_MY-NAME`. Names that are not valid in a shell are lost in some shells.
+ * Starts a shell that waits for a line on file descriptor 3, and then becomes the command. This
+ * process can be killed at any time, so the command must not run before the guard knows its process
+ * ID.
  */
-function withOtherNames(env: NodeJS.ProcessEnv): readonly string[] {
-  const others = Object.entries(env).filter(([name]) => !/^[A-Za-z_]\w*$/.test(name))
-  return others.length === 0
-    ? []
-    : ['env', '--', ...others.map(([name, value = '']) => `${name}=${value}`)]
+function spawnWaiting(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): ChildProcess {
+  const waiting = ['-c', 'read -r _ <&3 && exec "$@" 3<&-', 'sh', program, ...args]
+  return spawn(SHELL, waiting, { stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env })
 }
+
+const SHELL = '/bin/sh'
+
+/**
+ * Whether a shell can pass the environment on. Some shells drop variables whose names are not valid
+ * in a shell, such as `INPUT_MY-NAME`. The program `env` could set them, but all users can read its
+ * arguments. Minimal container images have no shell.
+ */
+const isPassedOn = (env: NodeJS.ProcessEnv): boolean =>
+  isExecutable(SHELL) && Object.keys(env).every((name) => /^[A-Za-z_]\w*$/.test(name))
 
 /** Returns why the program cannot be started. */
 function startFault(program: string, path: string | undefined): StartFault | undefined {
@@ -140,12 +154,16 @@ function isExecutable(file: string): boolean {
 /**
  * Starts a guard: another process that cleans up if this process is killed. The guard reads the
  * process ID of the command from its standard input. This input ends when this process ends. The
- * guard then ends the command and removes the folder.
+ * guard then ends the command and removes the folder. If the command did not wait for the guard,
+ * its process ID can be missing. On Linux, the guard then finds it by the folder in KUBECONFIG.
  */
 function startGuard(folder: string): ChildProcessByStdio<Writable, null, null> {
-  const script =
-    'read -r pid; cat >/dev/null; [ -z "$pid" ] || kill -TERM "$pid" 2>/dev/null; rm -rf "$1"'
-  const guard = spawn('/bin/sh', ['-c', script, 'keelson-run-guard', folder], {
+  const script = [
+    'read -r pid; cat >/dev/null',
+    'started() { grep -lsF "$1" /proc/[0-9]*/environ | tr -cd "0-9\\n"; }',
+    'kill -TERM ${pid:-$(started "$1")} 2>/dev/null; rm -rf "$1"',
+  ].join('; ')
+  const guard = spawn(SHELL, ['-c', script, 'keelson-run-guard', folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // Ctrl-C at a terminal must not end the guard.
     detached: true,
