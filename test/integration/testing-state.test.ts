@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node'
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
+import { until } from '../support/harness/until.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
@@ -119,6 +120,18 @@ suite('tests can read and change the state of a keelson/testing cluster', () => 
     assert.deepEqual(of('coordination.k8s.io'), ['create leases l', 'delete leases l'])
     assert.deepEqual(of(''), ['create configmaps x'])
     assert.deepEqual(of('apps'), [])
+  })
+
+  test('the history does not contain the Lease that the server renews', async () => {
+    const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
+    type Leases = { readonly items: readonly { readonly spec: { readonly renewTime: string } }[] }
+    const renewals = async (): Promise<readonly string[]> =>
+      (await cluster.request<Leases>({ path })).body.items.map(({ spec }) => spec.renewTime)
+    const before = await renewals()
+    assert.ok(before.length > 0)
+    await cluster.clock.advance('1m')
+    await until(async () => (await renewals()).join() !== before.join(), 'the Lease is renewed')
+    assert.deepEqual(cluster.history(), [])
   })
 
   test('events and tokens expire when the clock advances', async () => {

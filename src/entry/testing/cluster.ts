@@ -34,7 +34,7 @@ import {
 import { Expectation, type ObjectReference } from './expectation.ts'
 import { LazyListener } from './lazy-listener.ts'
 import { Faults, type FrozenServer } from './faults.ts'
-import { History } from './history.ts'
+import { History, isLeaseOfServer } from './history.ts'
 import { ask, type TestRequest, type TestResponse } from './own-client.ts'
 import { InitialStates } from './initial-states.ts'
 import type { HistoryFilter } from './recorded-request.ts'
@@ -339,10 +339,8 @@ export class Cluster implements AsyncDisposable {
     const state = snapshot.stateFor(this.#engine)
     await this.#run()
     this.#begin()
-    const leases = `${rootOf(this.#parts.config.storage.prefix)}leases/kube-system/apiserver-`
-    // Do not restore the Lease of this server. It shows that the server is running, and is not a
-    // part of the test.
-    const isKept = (key: string): boolean => key.startsWith(leases)
+    const root = rootOf(this.#parts.config.storage.prefix)
+    const isKept = (key: string): boolean => isLeaseOfServer(key, root)
     const rewind = (): void => this.#engine.rewind(state, { isKept, isSameObject })
     await this.#restores.restore(() => this.#history.restoring(rewind))
   }

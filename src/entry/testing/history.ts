@@ -55,6 +55,13 @@ export type HistoryOptions = {
   readonly root: string
 }
 
+/**
+ * Whether a key belongs to the Lease of a server. The Lease shows that the server is running, and
+ * is not a part of the test: the history does not contain it, and a restore does not change it.
+ */
+export const isLeaseOfServer = (key: string, root: string): boolean =>
+  key.startsWith(`${root}leases/kube-system/apiserver-`)
+
 export class History {
   readonly #asking = new AsyncLocalStorage<ChangeOrigin>()
   readonly #testRequests = new WeakSet<ApiRequest>()
@@ -131,6 +138,7 @@ export class History {
     const asking = this.#describe()
     const timeMs = this.#options.wallMs()
     for (const event of events) {
+      if (isLeaseOfServer(event.key, this.#options.root)) continue
       const kept = { event, timeMs, before: before(event), asking }
       this.#kept.push(kept)
       this.#bytes += bytesOf(kept)
