@@ -26,10 +26,14 @@ export function shownItems<T>(
   return text
 }
 
+/** Maximum number of bytes that are formatted. Their text is longer than any response. */
+const BYTES_MAX = 64 << 10
+
 /** Formats base64-encoded bytes as `[]byte{0x77, 0xa}`. */
 export function goBytes(base64: string | undefined): string {
   if (base64 === undefined) return '[]byte(nil)'
-  return `[]byte{${Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`).join(', ')}}`
+  const bytes = Buffer.from(base64, 'base64').subarray(0, BYTES_MAX)
+  return `[]byte{${Array.from(bytes, (byte) => `0x${byte.toString(16)}`).join(', ')}}`
 }
 
 /**

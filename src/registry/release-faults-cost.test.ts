@@ -55,3 +55,11 @@ test('since 1.34, the errors of one object have a maximum length together', () =
   assert.ok(reported.length > 1)
   assert.ok(characters < FAULTS_CHARACTERS_MAX + 2 * QUOTED_CHARACTERS_MAX, `${characters}`)
 })
+
+test('since 1.34, a text of megabytes is not read to show it as JSON', () => {
+  const shown = `[]string{${'"a", '.repeat(500_000)}}`
+  const { value: _, ...fault } = shownFault({ json: null })
+  const faults = [{ ...fault, message: `Invalid value: ${shown}: bad`, shown }]
+  const ms = cpuMsOf(() => void faultsOfRelease(faults, 34))
+  assert.ok(ms < 100, `${ms} ms`)
+})

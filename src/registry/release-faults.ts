@@ -67,8 +67,12 @@ function jsonOf({ shown, value }: FieldFault, release: number, texts: Texts): st
   }
   // Strings are still shown in the syntax of Go. Null looks like a string in older releases.
   const isText = shown?.startsWith('"') === true && shown !== '"null"'
-  return shown === undefined || isText ? undefined : goToJson(shown)
+  const isLong = (shown?.length ?? 0) > READ_CHARACTERS_MAX
+  return shown === undefined || isText || isLong ? undefined : goToJson(shown)
 }
+
+/** Maximum length of a text that is read to show it as JSON. No response shows a longer text. */
+const READ_CHARACTERS_MAX = 256 << 10
 
 /** The form of names in search paths. Since 1.34, its description allows underscores. */
 const subdomainForm = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'

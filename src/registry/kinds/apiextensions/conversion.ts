@@ -93,7 +93,8 @@ function isBundleChecked(before: StoredCrd | undefined): boolean {
 function validateBundle(bundle: string): FieldFault[] {
   if (bundle === '' || isCertificate(bundle)) return []
   const why = 'unable to load root certificates: unable to parse bytes as PEM block'
-  return [invalidShown(`${path}.webhookClientConfig.caBundle`, goBytes(bundle), why)]
+  const json = Buffer.from(bundle, 'base64').toString('base64')
+  return [invalidShown(`${path}.webhookClientConfig.caBundle`, goBytes(bundle), why, { json })]
 }
 
 function isCertificate(bundle: string): boolean {
