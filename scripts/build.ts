@@ -32,26 +32,23 @@ export const workers = {
 
 /**
  * Replaces dynamic imports by static ones. The program imports modules when a command or flag needs
- * them. In a single file, dynamic imports have no advantage, and the wrapper functions of these
- * modules would take a fifth of the startup time.
+ * them. In a single file, dynamic imports have no advantage: esbuild would put these modules, and
+ * all modules that they import, into wrapper functions, which take a tenth of the startup time.
  */
 const importAtOnce: Plugin = {
   name: 'import at once',
   setup: (building) => {
-    building.onLoad(
-      { filter: /src[\\/](?:main|server[\\/]server|entry[\\/]commands[\\/][^\\/]+)\.ts$/ },
-      ({ path }) => {
-        const imports: string[] = []
-        const text = readFileSync(path, 'utf8').replaceAll(
-          /await import\('(\.[^']+)'\)/g,
-          (_, file: string) => {
-            imports.push(`import * as imported${imports.length} from '${file}'\n`)
-            return `imported${imports.length - 1}`
-          },
-        )
-        return { contents: imports.join('') + text, loader: 'ts' }
-      },
-    )
+    building.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
+      const imports: string[] = []
+      const text = readFileSync(path, 'utf8').replaceAll(
+        /await import\('(\.[^']+)'\)/g,
+        (_, file: string) => {
+          imports.push(`import * as imported${imports.length} from '${file}'\n`)
+          return `imported${imports.length - 1}`
+        },
+      )
+      return imports.length === 0 ? undefined : { contents: imports.join('') + text, loader: 'ts' }
+    })
   },
 }
 
@@ -190,11 +187,11 @@ type BundleResult = BuildResult<{ readonly metafile: true; readonly write: false
  * Builds a file that consists of a single expression: a function that takes the parameters of a
  * CommonJS module and returns its exports.
  */
-const buildFunction = (
+async function buildFunction(
   entryPoints: Readonly<Record<string, string>>,
   outdir: string,
-): Promise<BundleResult> =>
-  build({
+): Promise<BundleResult> {
+  const built = await build({
     ...options,
     entryPoints,
     outdir,
@@ -204,6 +201,9 @@ const buildFunction = (
     },
     footer: { js: 'return module.exports })' },
   })
+  checkNotWrapped(built)
+  return built
+}
 
 /** Returns the commit of this checkout, for `keelson version`. */
 function commit(): string {
@@ -223,6 +223,18 @@ function askGit(...args: readonly string[]): string | undefined {
 
 const textsOf = ({ outputFiles }: BundleResult): [path: string, text: string][] =>
   outputFiles.map(({ path, text }) => [path, inAscii(text)])
+
+/** Throws an error if esbuild has put a module of Keelson into a wrapper function. */
+function checkNotWrapped({ outputFiles }: BundleResult): void {
+  const wrapped = outputFiles.flatMap(({ text }) => [
+    ...text.matchAll(/__(?:esm|commonJS)\(\{\s*"([^"]+\.ts)"/g),
+  ])
+  if (wrapped.length > 0)
+    throw new Error(
+      `esbuild put ${wrapped.length} modules into wrapper functions, such as ${wrapped[0]?.[1]}: ` +
+        "write their dynamic imports as `await import('./…')`, which the build makes static",
+    )
+}
 
 const checksumOf = (built: BundleResult): string =>
   createHash('sha256')
