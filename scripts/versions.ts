@@ -1,8 +1,10 @@
 /**
  * Prints the differences between the pinned version of Kubernetes and another one, as Markdown. The
- * differences must be reviewed before Keelson upgrades to that version.
+ * differences must be reviewed before Keelson upgrades to that version. A second version replaces
+ * the pinned one.
  *
  *   node scripts/versions.ts 1.34.4
+ *   node scripts/versions.ts 1.35.4 1.34.4
  */
 import { defaultMinor } from '../src/api/releases.ts'
 import { gatesActedOn } from '../src/config/feature-gates.ts'
@@ -17,13 +19,13 @@ import { readGates } from './catalogue/kept.ts'
 import { typeText } from './catalogue/types-text.ts'
 
 function main(): void {
-  const [version = ''] = process.argv.slice(2)
-  if (!/^1\.\d+\.\d+$/.test(version)) {
-    console.error('usage: node scripts/versions.ts VERSION, such as 1.34.4')
+  const [version = '', older] = process.argv.slice(2)
+  if (!isVersion(version) || (older !== undefined && !isVersion(older))) {
+    console.error('usage: node scripts/versions.ts VERSION [OLDER VERSION], such as 1.34.4')
     process.exitCode = 2
     return
   }
-  const [before, after] = [readFacts(), readFacts(version)]
+  const [before, after] = [readFacts(older), readFacts(version)]
   for (const [title, lines] of [
     ['Versions of groups', versionLines(before, after)],
     ['Kinds', kindLines(before, after)],
@@ -40,6 +42,8 @@ function main(): void {
     if (lines.length > 0) console.log()
   }
 }
+
+const isVersion = (text: string): boolean => /^1\.\d+\.\d+$/.test(text)
 
 function versionLines(old: Facts, now: Facts): readonly string[] {
   return changes(new Set(Object.keys(old.packages)), new Set(Object.keys(now.packages)))
