@@ -12,6 +12,12 @@ import type { Equality } from '../objects/schema/equal.ts'
 import type { MetadataRules, UpdateCheck } from './resource.ts'
 import { checkCanonicalIp } from './rules/addresses.ts'
 
+/**
+ * The first release in which updates of most kinds validate the object only once. Before, an error
+ * of such a kind is reported twice.
+ */
+export const VALIDATED_ONCE_SINCE = 35
+
 export type Strategy = {
   /** Feature gate that must be on for the kind to be served. */
   readonly gate?: string
@@ -33,8 +39,8 @@ export type Strategy = {
    * each kind validates metadata.
    */
   readonly updateChecks?: readonly UpdateCheck[]
-  /** The first release in which an update skips the check `metadata`. */
-  readonly noMetadataCheckSince?: number
+  /** Steps in the validation of an update in the releases from `since` on. */
+  readonly laterUpdateChecks?: { readonly since: number; readonly checks: readonly UpdateCheck[] }
   /** Whether an update must have a resourceVersion. */
   readonly needsResourceVersion?: true
   /** Whether an update of a nonexistent object creates it. */
@@ -93,14 +99,11 @@ export const metadataRulesOf = (
   updateChecks: updateChecksOf(strategy, release),
 })
 
-function updateChecksOf(
-  { updateChecks = ['change', 'rules'], noMetadataCheckSince = Infinity }: Strategy,
+const updateChecksOf = (
+  { updateChecks = ['change', 'rules'], laterUpdateChecks: later }: Strategy,
   release: number,
-): readonly UpdateCheck[] {
-  return release < noMetadataCheckSince
-    ? updateChecks
-    : updateChecks.filter((check) => check !== 'metadata')
-}
+): readonly UpdateCheck[] =>
+  later === undefined || release < later.since ? updateChecks : later.checks
 
 /**
  * Returns the paths of fields that a write through a subresource does not change. An empty

@@ -80,7 +80,7 @@ const newSpec = specRule()
 export const daemonSetRules: KindRules = {
   strategy: {
     updateChecks: ['metadata', 'change', 'rules'],
-    noMetadataCheckSince: ONCE_SINCE,
+    laterUpdateChecks: { since: ONCE_SINCE, checks: ['change', 'rules'] },
     generation: { fields: ['spec'] },
   },
   refuse: unreadableGeneration,

@@ -32,7 +32,7 @@ const newSpec = specRule()
 export const replicaSetRules: KindRules = {
   strategy: {
     updateChecks: ['metadata', 'change', 'rules'],
-    noMetadataCheckSince: ONCE_SINCE,
+    laterUpdateChecks: { since: ONCE_SINCE, checks: ['change', 'rules'] },
     generation: { fields: ['spec'] },
   },
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),

@@ -32,10 +32,15 @@ import {
   claimSpecWarnings,
   validateAttributesChange,
 } from './claim-spec.ts'
+import { VALIDATED_ONCE_SINCE } from '../../strategy.ts'
 import { basicAmount, classWarning, storageClassAnnotation } from './persistent-volume.ts'
 
 export const persistentVolumeClaimRules: KindRules = {
-  strategy: { updateChecks: ['metadata', 'change', 'rules', 'metadata'], returnsDeleted: true },
+  strategy: {
+    updateChecks: ['metadata', 'change', 'rules', 'metadata'],
+    laterUpdateChecks: { since: VALIDATED_ONCE_SINCE, checks: ['change', 'metadata', 'rules'] },
+    returnsDeleted: true,
+  },
   // A new claim is stored without a phase until the first update, so reads set the default phase.
   isDefaultedAgain: true,
   prepareCreate: (object) => prepared(object),
@@ -47,8 +52,9 @@ export const persistentVolumeClaimRules: KindRules = {
     const faults = hasSourceGroup(was)
       ? found.filter(({ path }) => !sourceGroups.includes(path))
       : found
-    // As in kube-apiserver, an update validates the object twice, so each error is reported twice.
-    return [...faults, ...faults, ...validateChange(object, current, gates)]
+    // As in kube-apiserver, an update validates the object twice in releases before 1.35.
+    const again = gates.release < VALIDATED_ONCE_SINCE ? faults : []
+    return [...again, ...faults, ...validateChange(object, current, gates)]
   },
   warnings,
   status: { validateUpdate: validateStatus },

@@ -12,6 +12,7 @@ import { everyItem } from '../../../lib/scheduling/parts.ts'
 import { validateByTags } from '../../declarative.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabels } from '../../rules/label-selector.ts'
+import { VALIDATED_ONCE_SINCE } from '../../strategy.ts'
 import { faultsOf, fields } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { validateAlwaysRestarted, validatePodTemplate } from './pod/template.ts'
@@ -20,6 +21,7 @@ import { isSpecChanged, nameWarnings, podTemplateWarnings } from './pod/warnings
 export const replicationControllerRules: KindRules = {
   strategy: {
     updateChecks: ['metadata', 'change', 'rules'],
+    laterUpdateChecks: { since: VALIDATED_ONCE_SINCE, checks: ['change', 'rules'] },
     orphansDependents: true,
     generation: { fields: ['spec'] },
   },
@@ -30,9 +32,9 @@ export const replicationControllerRules: KindRules = {
   // Clients expect status.replicas to be present from the start.
   prepareCreate: (object) => ({ ...object, status: { replicas: 0 } }),
   validate,
-  // As in kube-apiserver, an update is validated twice, so each error is reported twice.
+  // As in kube-apiserver, an update is validated twice in releases before 1.35.
   validateUpdate: (object, _current, gates) => [
-    ...validate(object, gates),
+    ...(gates.release < VALIDATED_ONCE_SINCE ? validate(object, gates) : []),
     ...validate(object, gates),
   ],
   declarative: validateByTags({

@@ -30,7 +30,7 @@ export const serviceRules: KindRules = {
   strategy: {
     names: 'dns1035',
     updateChecks: ['change', 'rules', 'metadata'],
-    noMetadataCheckSince: ONCE_SINCE,
+    laterUpdateChecks: { since: ONCE_SINCE, checks: ['change', 'rules'] },
     createsOnUpdate: true,
     returnsDeleted: true,
   },

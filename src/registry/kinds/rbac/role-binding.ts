@@ -12,6 +12,8 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../.
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { VALIDATED_ONCE_SINCE } from '../../strategy.ts'
+import { laterUpdateChecks } from './role.ts'
 
 const group = 'rbac.authorization.k8s.io'
 
@@ -37,12 +39,13 @@ function bindingRules(options: Options): KindRules {
     strategy: {
       names: 'path',
       updateChecks: ['metadata', 'metadata', 'change', 'rules'],
+      laterUpdateChecks,
       createsOnUpdate: true,
     },
     validate,
-    // As in kube-apiserver, an update is validated twice, so each error is reported twice.
-    validateUpdate: (binding, current) => [
-      ...validate(binding),
+    // As in kube-apiserver, an update is validated twice in releases before 1.35.
+    validateUpdate: (binding, current, { release }) => [
+      ...(release < VALIDATED_ONCE_SINCE ? validate(binding) : []),
       ...validate(binding),
       ...validateSameRole(binding, current),
     ],

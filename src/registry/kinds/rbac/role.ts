@@ -12,26 +12,41 @@ import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textsOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
+import { type Strategy, VALIDATED_ONCE_SINCE } from '../../strategy.ts'
+
+/** Steps in the validation of an update since 1.35. */
+export const laterUpdateChecks: Strategy['laterUpdateChecks'] = {
+  since: VALIDATED_ONCE_SINCE,
+  checks: ['metadata', 'change', 'rules'],
+}
 
 export const roleRules: KindRules = {
   strategy: {
     names: 'path',
     updateChecks: ['metadata', 'metadata', 'change', 'rules'],
+    laterUpdateChecks,
     createsOnUpdate: true,
   },
   validate: validateRole,
-  // As in kube-apiserver, an update is validated twice, so each error is reported twice.
-  validateUpdate: (role) => [...validateRole(role), ...validateRole(role)],
+  // As in kube-apiserver, an update is validated twice in releases before 1.35.
+  validateUpdate: (role, _current, { release }) =>
+    release < VALIDATED_ONCE_SINCE
+      ? [...validateRole(role), ...validateRole(role)]
+      : validateRole(role),
 }
 
 export const clusterRoleRules: KindRules = {
   strategy: {
     names: 'path',
     updateChecks: ['metadata', 'metadata', 'change', 'rules'],
+    laterUpdateChecks,
     createsOnUpdate: true,
   },
   validate: validateClusterRole,
-  validateUpdate: (role) => [...validateClusterRole(role), ...validateClusterRole(role)],
+  validateUpdate: (role, _current, { release }) =>
+    release < VALIDATED_ONCE_SINCE
+      ? [...validateClusterRole(role), ...validateClusterRole(role)]
+      : validateClusterRole(role),
 }
 
 function validateRole(role: KubeObject): FieldFault[] {

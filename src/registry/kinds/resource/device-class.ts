@@ -5,6 +5,7 @@ import { celVersionOf } from '../../../objects/cel/kubernetes.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqual } from '../../../objects/schema/equal.ts'
+import { VALIDATED_ONCE_SINCE } from '../../strategy.ts'
 import { typeOf } from '../../types.ts'
 import { hub } from './versions.ts'
 import { CONFIG_MAX, validateConfiguration } from './claim-spec.ts'
@@ -25,13 +26,20 @@ export const deviceClassRules: KindRules = {
     inTurns((slice) => validateClass(object, current, { gates, slice }), tools),
 }
 
-/** Validates a class. As in kube-apiserver, an update is validated first like a new object. */
+/**
+ * Validates a class. As in kube-apiserver, releases before 1.35 first validate an update like a new
+ * object.
+ */
 function* validateClass(
   object: KubeObject,
   current: KubeObject | undefined,
   { gates, slice }: SelectorOptions,
 ): Turns<FieldFault[]> {
-  const faults = yield* validate(specOf(object), undefined, { gates, slice })
+  const isTwice = gates.release < VALIDATED_ONCE_SINCE
+  const faults =
+    current === undefined || isTwice
+      ? yield* validate(specOf(object), undefined, { gates, slice })
+      : []
   if (current === undefined) return faults
   return [...faults, ...(yield* validate(specOf(object), specOf(current), { gates, slice }))]
 }

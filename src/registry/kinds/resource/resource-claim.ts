@@ -7,6 +7,7 @@ import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateAnnotations } from '../../metadata.ts'
 import { isEqual } from '../../../objects/schema/equal.ts'
+import { VALIDATED_ONCE_SINCE } from '../../strategy.ts'
 import { typeOf } from '../../types.ts'
 import { hub } from './versions.ts'
 import { goLabels, validateLabels } from '../../rules/label-selector.ts'
@@ -45,14 +46,20 @@ export const resourceClaimRules: KindRules = {
   },
 }
 
-/** Validates a claim. As in kube-apiserver, an update is validated first like a new object. */
+/**
+ * Validates a claim. As in kube-apiserver, releases before 1.35 validate the spec of an update both
+ * like a new one and like a stored one. Since 1.35, the spec of an update must only be unchanged.
+ */
 function* validateClaim(
   object: KubeObject,
   current: KubeObject | undefined,
   { gates, slice }: SelectorOptions,
 ): Turns<FieldFault[]> {
   const spec = specOf(object)
-  const faults = yield* validateClaimSpec(spec, 'spec', { isStored: false, gates, slice })
+  const isValidated = current === undefined || gates.release < VALIDATED_ONCE_SINCE
+  const faults = isValidated
+    ? yield* validateClaimSpec(spec, 'spec', { isStored: false, gates, slice })
+    : []
   if (current === undefined) return faults
   const isKept = yield* inPartsOf(
     () => isEqual(typeOf(hub, 'ResourceClaimSpec', gates.release), spec, specOf(current)),
@@ -61,7 +68,9 @@ function* validateClaim(
   return [
     ...faults,
     ...(isKept ? [] : [changedSpec(goClaimSpec(spec), 'resource.ResourceClaimSpec', spec)]),
-    ...(yield* validateClaimSpec(spec, 'spec', { isStored: true, gates, slice })),
+    ...(isValidated
+      ? yield* validateClaimSpec(spec, 'spec', { isStored: true, gates, slice })
+      : []),
   ]
 }
 
@@ -115,7 +124,9 @@ function* validateTemplate(
             specOf(object),
           ),
         ]),
-    ...(yield* validateTemplateOnce(object, true, { gates, slice })),
+    ...(gates.release < VALIDATED_ONCE_SINCE
+      ? yield* validateTemplateOnce(object, true, { gates, slice })
+      : []),
   ]
 }
 

@@ -18,6 +18,7 @@ import {
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { faultsOf } from '../../rules/rule.ts'
+import { VALIDATED_ONCE_SINCE } from '../../strategy.ts'
 import { inlineVolume } from '../core/persistent-volume.ts'
 import { validateDriverName } from './csi-node.ts'
 
@@ -32,22 +33,25 @@ const METADATA_BYTES_MAX = 256 * 1024
 export const volumeAttachmentRules: KindRules = {
   strategy: {
     updateChecks: ['metadata', 'metadata', 'rules'],
+    laterUpdateChecks: { since: VALIDATED_ONCE_SINCE, checks: ['metadata', 'rules'] },
     needsResourceVersion: true,
     returnsDeleted: true,
     statusKeeps: 'metadata',
   },
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
   validate: (object) => [...validate(object), ...validateNames(object)],
-  // As in kube-apiserver, an update is validated twice, so each error is reported twice.
-  validateUpdate: (object, current) => [
-    ...validate(object),
-    ...validate(object),
+  validateUpdate: (object, current, { release }) => [
+    ...validateAgain(object, release),
     ...validateSame(object, current),
   ],
   status: {
-    validateUpdate: (object) => [...validate(object), ...validate(object)],
+    validateUpdate: (object, _current, { release }) => validateAgain(object, release),
   },
 }
+
+/** Validates an update. As in kube-apiserver, releases before 1.35 validate it twice. */
+const validateAgain = (object: KubeObject, release: number): FieldFault[] =>
+  release < VALIDATED_ONCE_SINCE ? [...validate(object), ...validate(object)] : validate(object)
 
 function validate(object: KubeObject): FieldFault[] {
   const { attacher, nodeName, source } = fieldsOf(object['spec'])

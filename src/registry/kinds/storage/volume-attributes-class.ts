@@ -2,6 +2,7 @@ import { type FieldFault, forbiddenField, required } from '../../../api/field-fa
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
+import { VALIDATED_ONCE_SINCE } from '../../strategy.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
 /**
@@ -13,10 +14,10 @@ export const volumeAttributesClassRules: KindRules = {
     returnsDeleted: true,
   },
   validate,
-  // As in kube-apiserver, an update validates the new object both before and after comparing it
-  // with the stored object.
-  validateUpdate: (object, current) => [
-    ...validate(object),
+  // As in kube-apiserver, an update validates the new object after comparing it with the stored
+  // object. Releases before 1.35 also validate it before.
+  validateUpdate: (object, current, { release }) => [
+    ...(release < VALIDATED_ONCE_SINCE ? validate(object) : []),
     ...validateChange(object, current),
     ...validate(object),
   ],
