@@ -745,11 +745,11 @@ export function noRequestInfo(path: string): TextError {
  * Returned if a request has impersonation headers for groups, a uid or extras, but not for a user.
  */
 export function impersonatesNobody(request: Target, parts: readonly string[]): TextError {
-  return internalText(
-    request,
-    `requested [${cutText(parts.join(' '))}] without impersonating a user`,
-  )
+  return internalText(request, withoutUser(parts))
 }
+
+export const withoutUser = (parts: readonly string[]): string =>
+  `requested [${cutText(parts.join(' '))}] without impersonating a user`
 
 /** Returned if no authorizer allowed the request and at least one authorizer failed. */
 export const undecided = (request: Target, error: string): TextError => internalText(request, error)

@@ -43,6 +43,7 @@ function world(options: Options = {}): PipelineFixture {
   const answer = <T>(value: T): MaybePromise<T> => (isSlow ? later(value) : value)
   const seen: string[] = []
   const handle = createPipeline({
+    release: 33,
     clock: systemClock,
     log: silent,
     newAuditId: () => 'id',

@@ -41,6 +41,8 @@ import { createRespond, type RespondOptions } from './respond.ts'
 import { serve, type ServeOptions } from './serve.ts'
 
 export type PipelineOptions = {
+  /** Minor version of the release that the server implements. */
+  readonly release: number
   readonly clock: Clock
   readonly log: Log
   readonly newAuditId: () => string
@@ -81,7 +83,7 @@ export function createPipeline(options: PipelineOptions): Handler {
     beginSpan(observers.traces),
     beginAudit(observers.audit, monotonicMs),
     refuseLongValues,
-    impersonateUser(authorize, monotonicMs),
+    impersonateUser({ authorize, release: options.release, monotonicMs }),
     limitRequests({ ...limits, monotonicMs }),
     authorizeRequest({
       authorize,

@@ -1,7 +1,6 @@
 /** Stages of a request that identify its user, and start its span and its audit event. */
 import type { Authenticate } from '../../access/authentication/authenticate.ts'
 import type { AuthenticatedUser } from '../../access/authentication/attempt.ts'
-import type { Authorize } from '../../access/authorization/authorizer.ts'
 import type { RequestInfo } from '../../api/context.ts'
 import { ofSharedHeaders } from '../../api/shared-headers.ts'
 import type { User } from '../../api/user.ts'
@@ -10,7 +9,7 @@ import type { Audit } from '../audit/audit.ts'
 import type { ReceivedRequest } from '../audit/audited-request.ts'
 import type { RequestLifecycle, Stage } from '../lifecycle.ts'
 import type { Traces } from '../tracing/tracing.ts'
-import { asksToImpersonate, impersonate } from './impersonate.ts'
+import { asksToImpersonate, impersonate, type ImpersonateOptions } from './impersonate.ts'
 
 type MonotonicMs = () => number
 
@@ -76,21 +75,27 @@ export const arrivalOf = (
   nowMs: number,
 ): ReceivedRequest => ({ request, info, auditId, startMs, nowMs, isLongRunning })
 
+type ImpersonationOptions = Omit<ImpersonateOptions, 'waiting'> & {
+  readonly monotonicMs: MonotonicMs
+}
+
 /**
  * Executes the request as the user in the impersonation headers, if the caller is allowed to
  * impersonate that user.
  */
-export function impersonateUser(authorize: Authorize, monotonicMs: MonotonicMs): Stage {
+export function impersonateUser({ authorize, release, monotonicMs }: ImpersonationOptions): Stage {
   const isAsked = ofSharedHeaders(asksToImpersonate)
   return (life) => {
     const { request, context } = life
     if (!isAsked(request.headers)) return actAs(life, context.user)
-    return impersonate(request, context.user, authorize, context).then((user) => {
-      const nowMs = monotonicMs()
-      context.spent.impersonationMs = nowMs - life.nowMs
-      life.nowMs = nowMs
-      actAs(life, user)
-    })
+    return impersonate(request, context.user, { authorize, release, waiting: context }).then(
+      (user) => {
+        const nowMs = monotonicMs()
+        context.spent.impersonationMs = nowMs - life.nowMs
+        life.nowMs = nowMs
+        actAs(life, user)
+      },
+    )
   }
 }
 

@@ -11,7 +11,12 @@ const forMasters: Authorize = ({ groups }) =>
 const admin = { name: 'admin', uid: '1', groups: ['system:masters', 'system:authenticated'] }
 const bob = { name: 'bob', uid: '2', groups: ['system:authenticated'] }
 
-function become(headers: IncomingHttpHeaders, by = admin, authorize: Authorize = forMasters) {
+function become(
+  headers: IncomingHttpHeaders,
+  by = admin,
+  authorize: Authorize = forMasters,
+  release = 33,
+) {
   const request: ApiRequest = {
     method: 'GET',
     path: '/version',
@@ -24,7 +29,7 @@ function become(headers: IncomingHttpHeaders, by = admin, authorize: Authorize =
     remoteAddress: '',
     peerCertificate: () => undefined,
   }
-  return impersonate(request, by, authorize)
+  return impersonate(request, by, { authorize, release })
 }
 
 const u = { 'impersonate-user': 'u' }
@@ -116,6 +121,15 @@ test('impersonating groups, extra fields or a UID without a user name is an erro
         'Internal Server Error: "/version?a=&lt;b&gt;": requested [{Group  g    } {UserExtra  v  authentication.k8s.io/v1  k} {UID  x  authentication.k8s.io/v1  }] without impersonating a user\n',
     },
   )
+})
+
+test('since 1.35, impersonating without a user name gets a Status with code 400', async () => {
+  await assert.rejects(become({ 'impersonate-group': 'g' }, admin, forMasters, 35), {
+    name: 'ApiError',
+    code: 400,
+    reason: 'BadRequest',
+    message: 'requested [{Group  g    }] without impersonating a user',
+  })
 })
 
 test('each part of the impersonated identity requires a permission, and the first denied one is reported', async () => {

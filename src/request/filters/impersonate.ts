@@ -6,7 +6,7 @@
 import type { AccessAttributes } from '../../api/access.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { checkDnsLabel, checkDnsSubdomain } from '../../api/names.ts'
-import { impersonatesNobody } from '../../api/errors.ts'
+import { badRequest, impersonatesNobody, withoutUser } from '../../api/errors.ts'
 import { type ApiRequest, decodeHeaderKey, headerValues } from '../../api/request.ts'
 import {
   anonymousUser,
@@ -29,11 +29,24 @@ const UID = 'impersonate-uid'
 const EXTRA = 'impersonate-extra-'
 const authenticationGroup = 'authentication.k8s.io'
 
+/**
+ * The first release in which headers without a user name get a Status with code 400. Before, they
+ * get a text with code 500.
+ */
+const BAD_REQUEST_SINCE = 35
+
 type ImpersonatedUser = {
   readonly name: string
   readonly uid: string
   readonly groups: readonly string[]
   readonly extra: readonly (readonly [key: string, value: string])[]
+}
+
+export type ImpersonateOptions = {
+  readonly authorize: Authorize
+  /** Minor version of the release. */
+  readonly release: number
+  readonly waiting?: WaitingRequest
 }
 
 /**
@@ -47,25 +60,31 @@ export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
 
 /**
  * Returns the impersonated user. Fails with Forbidden if the caller lacks a permission, and with
- * BadRequest if a header is too long. Fails with a TextError if the headers contain other parts of
- * an identity but no user name.
+ * BadRequest if a header is too long, or if the headers contain other parts of an identity but no
+ * user name. Before 1.35, the latter is a TextError.
  */
 export async function impersonate(
   request: ApiRequest,
   user: User,
-  authorize: Authorize,
-  waiting?: WaitingRequest,
+  { authorize, release, waiting }: ImpersonateOptions,
 ): Promise<User> {
   const asked = readHeaders(request.headers)
   const isAsked =
     asked.name !== '' || asked.uid !== '' || asked.groups.length > 0 || asked.extra.length > 0
   if (!isAsked) return user
-  if (asked.name === '') throw impersonatesNobody(request, partsOf(asked))
+  if (asked.name === '') throw nobody(request, asked, release)
   for (const attributes of rightsFor(asked)) {
     const { verdict, reason } = await authorize(user, attributes, waiting)
     if (verdict !== 'allow') throw refusal(user, attributes, reason)
   }
   return identityOf(asked)
+}
+
+function nobody(request: ApiRequest, asked: ImpersonatedUser, release: number): Error {
+  const parts = partsOf(asked)
+  return release < BAD_REQUEST_SINCE
+    ? impersonatesNobody(request, parts)
+    : badRequest(withoutUser(parts))
 }
 
 function readHeaders(headers: IncomingHttpHeaders): ImpersonatedUser {

@@ -1,5 +1,5 @@
 /** Reads DeleteOptions from the body or, if the body is empty, from the query parameters. */
-import { bodyTooLarge, invalid, unclassified } from '../../api/errors.ts'
+import { ApiError, badRequest, bodyTooLarge, invalid, unclassified } from '../../api/errors.ts'
 import { type FieldFault, invalidValue, notSupported } from '../../api/field-fault.ts'
 import { fieldsOf, type Fields, isNumber, type Json } from '../../api/object.ts'
 import type { ApiRequest } from '../../api/request.ts'
@@ -47,6 +47,12 @@ const notWithUnsafe = [
  */
 const BODY_BYTES_MAX = 64 << 10
 
+/**
+ * The first release in which a body that cannot be decoded gets 400. Before, it gets 500 without a
+ * reason.
+ */
+const BAD_REQUEST_SINCE = 35
+
 const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan']
 
 /**
@@ -59,7 +65,12 @@ export async function readDeleteOptions(
 ): Promise<DeleteOptions> {
   const body = await context.readBody(http)
   if (body.length > BODY_BYTES_MAX) throw bodyTooLarge(BODY_BYTES_MAX)
-  const fields = body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query)
+  const fields =
+    body.length > 0
+      ? await fromBody(http, body, access).catch((error: unknown) => {
+          throw undecodable(error, resource.release)
+        })
+      : fromQuery(http.query)
   if (body.length > 0) context.audited?.requestObject(undefined, () => printSent(fields))
   const allowsUnsafe = access.permissions.authorizeUnsafeDelete !== undefined
   return checkDeleteOptions(fields, resource.release, allowsUnsafe)
@@ -108,6 +119,11 @@ const unsafeFaults = (fields: Fields): FieldFault[] =>
       name === 'dryRun' ? stringsOf(fields[name]).length > 0 : (fields[name] ?? null) !== null,
     )
     .map((name) => invalidValue(unsafeOption, true, `cannot be set together with .${name}`))
+
+function undecodable(error: unknown, release: number): unknown {
+  const isUnclassified = error instanceof ApiError && error.code === 500 && !error.reason
+  return isUnclassified && release >= BAD_REQUEST_SINCE ? badRequest(error.message, error) : error
+}
 
 /**
  * Decodes the options from a body. If the body cannot be decoded, the error has no reason, unlike

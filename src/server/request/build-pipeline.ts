@@ -57,6 +57,7 @@ export function buildPipeline(core: PlaneCore, systems: Subsystems, hooks: Serve
   const { clock, log, ids } = environment
   const { corsOrigins } = config.serving
   const handle = createPipeline({
+    release: config.release,
     clock,
     log: named(log, 'handle'),
     newAuditId: ids.uid,
