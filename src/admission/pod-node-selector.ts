@@ -6,7 +6,7 @@
  */
 import { forbidden, internalError, unclassified } from '../api/errors.ts'
 import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'
-import { checkLabelValue, checkQualifiedName } from '../api/names.ts'
+import { checkLabelValue, checkQualifiedName, olderLabelText } from '../api/names.ts'
 import { quote } from '../api/quote.ts'
 import type { PodNodeSelectors } from '../config/files/pod-node-selector.ts'
 import { type Attributes, type Plugin, targetOf } from './admission.ts'
@@ -108,9 +108,13 @@ function parseNodeLabels(selector: string): NodeLabels {
     const [keyFaults, valueFaults] = [checkQualifiedName(key), checkLabelValue(value)]
     // As in kube-apiserver, errors in a node selector have no field path.
     if (keyFaults.length > 0)
-      throw unclassified(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
+      throw unclassified(
+        olderLabelText(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`),
+      )
     if (valueFaults.length > 0)
-      throw unclassified(`[${key}]: Invalid value: ${quote(value)}: ${valueFaults.join('; ')}`)
+      throw unclassified(
+        olderLabelText(`[${key}]: Invalid value: ${quote(value)}: ${valueFaults.join('; ')}`),
+      )
     labels.set(key, value)
   }
   return labels

@@ -3,8 +3,8 @@
  * those of kube-apiserver.
  */
 import { cutText } from '../lib/text/cut-text.ts'
-import { badRequest } from './errors.ts'
-import { checkLabelValue, checkQualifiedName } from './names.ts'
+import { ApiError, badRequest } from './errors.ts'
+import { checkLabelValue, checkQualifiedName, labelTextOf } from './names.ts'
 import { quote } from './quote.ts'
 
 export type Labels = { readonly [key: string]: string }
@@ -24,6 +24,15 @@ export type Requirement =
  */
 export function parseLabelSelector(text: string): readonly Requirement[] {
   return new Parser(text).parse()
+}
+
+/** Like `parseLabelSelector`, but the errors have the texts of a release. */
+export function parseSelectorOf(release: number, text: string): readonly Requirement[] {
+  try {
+    return parseLabelSelector(text)
+  } catch (error) {
+    throw error instanceof ApiError ? badRequest(labelTextOf(error.message, release), error) : error
+  }
 }
 
 export function matchesLabels(

@@ -53,6 +53,7 @@ function broken(rule: string, examples: readonly string[], pattern: string): str
 }
 
 const atMost = (charactersMax: number): string => `must be no more than ${charactersMax} characters`
+const bytesAtMost = (bytesMax: number): string => `must be no more than ${bytesMax} bytes`
 
 export function checkDnsLabel(name: string): string[] {
   const faults = name.length > LABEL_CHARACTERS_MAX ? [atMost(LABEL_CHARACTERS_MAX)] : []
@@ -128,7 +129,27 @@ export function checkPathSegmentPrefix(name: string): string[] {
   return faults
 }
 
-/** Checks the key of a label or an annotation, which has the form `name` or `domain/name`. */
+/** The first release whose texts about label keys and values have the form of this file. */
+const LABEL_TEXTS_SINCE = 35
+
+/**
+ * Returns the text of `checkQualifiedName` or `checkLabelValue` as a release has it. Also accepts
+ * texts that contain such a text. Before 1.35, the texts count characters instead of bytes.
+ */
+export const labelTextOf = (text: string, release: number): string =>
+  release >= LABEL_TEXTS_SINCE
+    ? text
+    : text
+        .replace(/must be no more than (63|253) bytes/g, 'must be no more than $1 characters')
+        .replace(/a valid label key (?=must consist)/g, 'a qualified name ')
+
+/** Returns the text of the releases before 1.35, for errors that are the same in all releases. */
+export const olderLabelText = (text: string): string => labelTextOf(text, LABEL_TEXTS_SINCE - 1)
+
+/**
+ * Checks the key of a label or an annotation, which has the form `name` or `domain/name`. The texts
+ * are those of 1.35: see `labelTextOf`.
+ */
 export function checkQualifiedName(key: string): string[] {
   // Most keys have no prefix. This shortcut matters because an object can have tens of thousands of
   // keys.
@@ -137,7 +158,7 @@ export function checkQualifiedName(key: string): string[] {
   const [first = '', second] = parts
   if (parts.length > 2) {
     return [
-      `a qualified name ${broken(qualifiedPartRule, ['MyName', 'my.name', '123-abc'], qualifiedPart)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key ${broken(qualifiedPartRule, ['MyName', 'my.name', '123-abc'], qualifiedPart)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ]
   }
   const prefixFaults =
@@ -145,22 +166,30 @@ export function checkQualifiedName(key: string): string[] {
       ? []
       : first === ''
         ? ['prefix part must be non-empty']
-        : checkDnsSubdomain(first).map((fault) => `prefix part ${fault}`)
+        : checkPrefix(first).map((fault) => `prefix part ${fault}`)
   return [...prefixFaults, ...checkQualifiedPart(second ?? first)]
+}
+
+function checkPrefix(prefix: string): string[] {
+  const max = SUBDOMAIN_CHARACTERS_MAX
+  return checkDnsSubdomain(prefix).map((fault) =>
+    fault === atMost(max) ? bytesAtMost(max) : fault,
+  )
 }
 
 function checkQualifiedPart(part: string): string[] {
   if (part === '') return ['name part must be non-empty', brokenPart()]
   const faults =
-    part.length > LABEL_CHARACTERS_MAX ? [`name part ${atMost(LABEL_CHARACTERS_MAX)}`] : []
+    part.length > LABEL_CHARACTERS_MAX ? [`name part ${bytesAtMost(LABEL_CHARACTERS_MAX)}`] : []
   return patterns.qualifiedPart.test(part) ? faults : [...faults, brokenPart()]
 }
 
 const brokenPart = (): string =>
   `name part ${broken(qualifiedPartRule, ['MyName', 'my.name', '123-abc'], qualifiedPart)}`
 
+/** Checks the value of a label. The texts are those of 1.35: see `labelTextOf`. */
 export function checkLabelValue(value: string): string[] {
-  const faults = value.length > LABEL_CHARACTERS_MAX ? [atMost(LABEL_CHARACTERS_MAX)] : []
+  const faults = value.length > LABEL_CHARACTERS_MAX ? [bytesAtMost(LABEL_CHARACTERS_MAX)] : []
   if (patterns.labelText.test(value)) return faults
   return [...faults, broken(labelTextRule, ['MyValue', 'my_value', '12345'], labelText)]
 }

@@ -1,12 +1,14 @@
 /**
  * Adapts validation errors to a release. The rules for objects report errors with the texts of
- * 1.33. Some texts of later releases are different without a feature gate:
+ * 1.33, except for label keys and values. Some texts differ between releases without a gate:
  *
  * - Since 1.34, invalid values are shown as JSON.
  * - Since 1.34, some texts are shorter, because the path of the error already names the field.
+ * - Before 1.35, some texts about label keys and values are different.
  */
 import { FAULTS_CHARACTERS_MAX, type FieldFault } from '../api/field-fault.ts'
 import { goToJson } from '../api/go-json.ts'
+import { labelTextOf } from '../api/names.ts'
 import type { Json } from '../api/object.ts'
 import { eachItem, once } from '../lib/scheduling/parts.ts'
 import { printInternal } from './internal-json.ts'
@@ -19,14 +21,20 @@ const SHORT_TEXTS_SINCE = 34
  * characters are left out. A response has fewer characters.
  */
 export function faultsOfRelease(faults: FieldFault[], release: number): FieldFault[] {
-  if (release < SHORT_TEXTS_SINCE) return faults
   const { adapted } = eachItem('errors of a release', faults, newState, (state, fault) => {
-    const own = adapt(fault, release, state.texts)
+    const labelled = withLabelText(fault, release)
+    const own =
+      release < SHORT_TEXTS_SINCE ? labelled : adapt(labelled, release, state.texts)
     state.adapted.push(own)
     state.characters += own.path.length + own.message.length
     return state.characters < FAULTS_CHARACTERS_MAX
   })
   return adapted
+}
+
+function withLabelText(fault: FieldFault, release: number): FieldFault {
+  const message = labelTextOf(fault.message, release)
+  return message === fault.message ? fault : { ...fault, message }
 }
 
 type State = { readonly adapted: FieldFault[]; readonly texts: Texts; characters: number }

@@ -4,6 +4,7 @@
  * (podtolerationrestriction.admission.k8s.io/v1alpha1). As in kube-apiserver, unknown fields are
  * ignored.
  */
+import { olderLabelText } from '../../api/names.ts'
 import { type Fields, itemsOf } from '../../api/object.ts'
 import { tolerationFaults } from '../../api/toleration-faults.ts'
 import { type ConfigFileType, type FileRead, readConfigFile } from './config-file.ts'
@@ -38,4 +39,4 @@ const fileType: ConfigFileType<PodTolerations> = {
 const listFaults = (list: readonly Fields[], name: string): string[] =>
   list
     .flatMap((one, at) => tolerationFaults(one, `podtolerationrestriction.${name}[${at}]`))
-    .map(({ path, message }) => `${path}: ${message}`)
+    .map(({ path, message }) => olderLabelText(`${path}: ${message}`))

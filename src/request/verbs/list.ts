@@ -34,7 +34,7 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   const form = negotiate(http, {
     onCollection: true,
     isCustom,
-    refuseFirst: () => void readOptions(http.query),
+    refuseFirst: () => void readOptions(http.query, request.resource.release),
   })
   const representation = represent(form, access.forms, request)
   const { page, metadata } = await readPage(request, access)
@@ -148,7 +148,7 @@ export async function readPage(
 ): Promise<ReadPage> {
   const { resource, namespace, http, context } = request
   const { keys, reader } = access
-  const { options, selectors } = readOptions(http.query)
+  const { options, selectors } = readOptions(http.query, resource.release)
   const { range, isOneKey, matches, by, indexed, name } = choose(request, selectors, keys)
   const folder = keys.folder(namespace === '' ? undefined : namespace)
   const start = pageStart(options, folder, {
@@ -205,9 +205,9 @@ export async function readPage(
 
 type RequestedOptions = { readonly options: ListOptions; readonly selectors: Selectors }
 
-function readOptions(query: URLSearchParams): RequestedOptions {
+function readOptions(query: URLSearchParams, release: number): RequestedOptions {
   const options = parseListOptions(query)
-  const selectors = parseSelectors(options)
+  const selectors = parseSelectors(options, release)
   validateListOptions(query, 'list')
   return { options, selectors }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseSelectors, valuesToLookUp } from './selection.ts'
 
 const lookedUp = (labelSelector: string, fieldSelector = ''): unknown =>
-  valuesToLookUp(parseSelectors({ labelSelector, fieldSelector }), ['spec.nodeName'])
+  valuesToLookUp(parseSelectors({ labelSelector, fieldSelector }, 33), ['spec.nodeName'])
 
 test('single values of labels and of indexed fields in a selector are looked up in an index', () => {
   assert.deepEqual(

@@ -1,7 +1,7 @@
 /** Computes which objects a list or a watch selects: a key range and a filter. */
 import { badRequest } from '../../api/errors.ts'
 import { type FieldTerm, parseFieldSelector } from '../../api/field-selector.ts'
-import { parseLabelSelector, type Requirement } from '../../api/label-selector.ts'
+import { parseSelectorOf, type Requirement } from '../../api/label-selector.ts'
 import { checkPathSegment } from '../../api/names.ts'
 import type { Matches } from '../../storage/cache/item.ts'
 import { selects, type SelectorTerm } from '../../storage/cache/selector.ts'
@@ -35,10 +35,13 @@ export type Selectors = {
 }
 
 /** Parses the selectors. Fails with BadRequest if a selector cannot be parsed. */
-export function parseSelectors({ labelSelector, fieldSelector }: SelectorOptions): Selectors {
+export function parseSelectors(
+  { labelSelector, fieldSelector }: SelectorOptions,
+  release: number,
+): Selectors {
   if (labelSelector === '' && fieldSelector === '') return everything
   return {
-    requirements: parseLabelSelector(labelSelector),
+    requirements: parseSelectorOf(release, labelSelector),
     terms: parseFieldSelector(fieldSelector),
   }
 }

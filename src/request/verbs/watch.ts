@@ -20,12 +20,12 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const { reader, allowsWatchList } = access
   // As in kube-apiserver, a media type that is supported but cannot be streamed is rejected last.
   const refuseFirst = (): void => {
-    parseSelectors(parseListOptions(http.query))
+    parseSelectors(parseListOptions(http.query), resource.release)
     validateListOptions(http.query, 'watch', { allowsWatchList })
   }
   negotiate(http, { onCollection: true, isCustom: resource.isCustom, refuseFirst })
   const options = parseListOptions(http.query)
-  const selectors = parseSelectors(options)
+  const selectors = parseSelectors(options, resource.release)
   validateListOptions(http.query, 'watch', { allowsWatchList })
   const { range, matches, by } = choose(request, selectors, access.keys)
   const askedVersion =

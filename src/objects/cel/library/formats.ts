@@ -8,6 +8,7 @@ import {
   checkDnsSubdomain,
   checkLabelValue,
   checkQualifiedName,
+  olderLabelText,
 } from '../../../api/names.ts'
 import { PATTERN_FACTOR, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -58,11 +59,11 @@ const formats: readonly FormatValue[] = [
   new FormatValue('dns1123Label', checkDnsLabel),
   new FormatValue('dns1123Subdomain', checkDnsSubdomain),
   new FormatValue('dns1035Label', checkDns1035Label),
-  new FormatValue('qualifiedName', checkQualifiedName),
+  new FormatValue('qualifiedName', (text) => checkQualifiedName(text).map(olderLabelText)),
   new FormatValue('dns1123LabelPrefix', (text) => checkDnsLabel(maskDash(text))),
   new FormatValue('dns1123SubdomainPrefix', (text) => checkDnsSubdomain(maskDash(text))),
   new FormatValue('dns1035LabelPrefix', (text) => checkDns1035Label(maskDash(text))),
-  new FormatValue('labelValue', checkLabelValue),
+  new FormatValue('labelValue', (text) => checkLabelValue(text).map(olderLabelText)),
   new FormatValue('uri', checkUri),
   new FormatValue('uuid', (text) => unless(uuid.test(text), 'does not match the UUID format')),
   new FormatValue('byte', (text) => unless(base64.test(text), 'invalid base64')),

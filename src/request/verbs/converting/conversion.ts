@@ -3,7 +3,7 @@
  * version. One call converts many objects.
  */
 import { type ApiError, unclassified } from '../../../api/errors.ts'
-import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
+import { checkLabelValue, checkQualifiedName, olderLabelText } from '../../../api/names.ts'
 import {
   type Fields,
   fieldsOf,
@@ -243,10 +243,11 @@ function textsAt(
     }
     const place = name === 'labels' ? 'metadata.labels' : 'metadata.annotation'
     const [why] = checkQualifiedName(name === 'labels' ? key : key.toLowerCase())
-    if (why !== undefined) throw refuse(`${place}: Invalid value: ${quote(key)}: ${why}`)
+    if (why !== undefined)
+      throw refuse(`${place}: Invalid value: ${quote(key)}: ${olderLabelText(why)}`)
     const [valueFault] = name === 'labels' ? checkLabelValue(value) : []
     if (valueFault !== undefined)
-      throw refuse(`${place}: Invalid value: ${quote(value)}: ${valueFault}`)
+      throw refuse(`${place}: Invalid value: ${quote(value)}: ${olderLabelText(valueFault)}`)
   }
   const texts = Object.fromEntries(
     Object.entries(given).map(([key, value]) => [key, textOf(value)]),
