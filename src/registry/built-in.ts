@@ -32,7 +32,7 @@ import {
 import { scaleView } from './scale.ts'
 import { oldVersions } from './old-versions/all.ts'
 import { packageOfGroup, schemeOf } from './scheme.ts'
-import { defaultTable, tables } from './tables/all.ts'
+import { tableOf } from './tables/all.ts'
 import { findType, typeOf } from './types.ts'
 import { valueAt } from './object-parts.ts'
 
@@ -178,7 +178,7 @@ function builtIn(
     },
     rules: writeRules(row, rules, { cluster, gated, struct: () => resource.shape.struct }),
     deletion: deletionRules(rules),
-    table: tables.get(kindName(row)) ?? defaultTable,
+    table: tableOf(kindName(row), cluster.gates.release),
     views: hasSubresource(row, 'scale') ? { scale: scaleView(cluster.gates.release) } : {},
   }
   return resource

@@ -21,6 +21,7 @@ import {
   specOf,
   statusOf,
   table,
+  type LaterTable,
 } from './columns.ts'
 
 const namespaces = table('Name | Status | Age', (object) => [
@@ -91,6 +92,14 @@ const secrets = table('Name | Type | Data | Age', (object) => [
 const serviceAccounts = table('Name | Secrets | Age', (object) => [
   nameOf(object),
   itemsOf(object['secrets']).length,
+  createdAgo(object),
+])
+
+/** The first release that does not list the number of secrets of a ServiceAccount. */
+const NO_SECRETS_SINCE = 35
+
+const serviceAccountsWithoutSecrets = table('Name | Age', (object) => [
+  nameOf(object),
   createdAgo(object),
 ])
 
@@ -193,6 +202,26 @@ const storageVersionMigrations: TableKind = {
   cells: (object) => {
     const { group, version, resource } = fieldsOf(specOf(object)['resource'])
     return [nameOf(object), [resource, version, group].map(textOf).join('.')]
+  },
+}
+
+/** The first release that migrates the stored objects of a resource in all of its versions. */
+const ALL_VERSIONS_SINCE = 35
+
+const migrationStates = ['Running', 'Failed', 'Succeeded']
+
+const laterMigrations: TableKind = {
+  columns: columnsOf('Name | Resource | Status').map((column) => ({ ...column, format: '' })),
+  cells: (object) => {
+    const { group, resource } = fieldsOf(specOf(object)['resource'])
+    const state = itemsOf(statusOf(object)['conditions']).findLast(
+      ({ type, status }) => status === 'True' && migrationStates.includes(textOf(type)),
+    )
+    return [
+      nameOf(object),
+      [resource, group].map(textOf).filter(Boolean).join('.'),
+      state === undefined ? 'Unknown' : textOf(state['type']),
+    ]
   },
 }
 
@@ -381,6 +410,7 @@ export const clusterTables: readonly (readonly [string, TableKind])[] = [
   ['ClusterTrustBundle.certificates.k8s.io', trustBundles],
   ['StorageVersion.internal.apiserver.k8s.io', storageVersions],
   ['StorageVersionMigration.storagemigration.k8s.io', storageVersionMigrations],
+  ['Workload.scheduling.k8s.io', namesAndAges],
   ['DeviceClass.resource.k8s.io', namesAndAges],
   ['DeviceTaintRule.resource.k8s.io', deviceTaintRules],
   ['ResourceClaim.resource.k8s.io', resourceClaims],
@@ -399,4 +429,12 @@ export const clusterTables: readonly (readonly [string, TableKind])[] = [
   ['ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io', policyBindings],
   ['FlowSchema.flowcontrol.apiserver.k8s.io', flowSchemas],
   ['PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io', priorityLevels],
+]
+
+export const laterClusterTables: readonly (readonly [string, LaterTable])[] = [
+  ['ServiceAccount', { since: NO_SECRETS_SINCE, table: serviceAccountsWithoutSecrets }],
+  [
+    'StorageVersionMigration.storagemigration.k8s.io',
+    { since: ALL_VERSIONS_SINCE, table: laterMigrations },
+  ],
 ]

@@ -26,6 +26,9 @@ export function table(line: string, cells: (object: KubeObject) => readonly Cell
   return { columns: columnsOf(line), cells }
 }
 
+/** The table of a kind in the releases from `since` on. */
+export type LaterTable = { readonly since: number; readonly table: TableKind }
+
 export function columnsOf(line: string): readonly Column[] {
   return line.split(' | ').map((text) => {
     const [, name = '', type = 'string', wide = ''] = /^([^:*]+)(?::(\w+))?(\*?)$/.exec(text) ?? []

@@ -11,16 +11,30 @@ import {
   textOf,
 } from '../../api/object.ts'
 import type { Cell, TableKind } from '../../api/table.ts'
-import { columnsOf, createdAgo, hasCondition, nameOf, orNone, specOf, statusOf } from './columns.ts'
+import {
+  columnsOf,
+  createdAgo,
+  hasCondition,
+  type LaterTable,
+  nameOf,
+  orNone,
+  specOf,
+  statusOf,
+} from './columns.ts'
 
-export const podTable: TableKind = {
+/**
+ * The first release that shows the reason of a failed container if another container has completed.
+ */
+const FAILURES_SHOWN_SINCE = 35
+
+const podTableOf = (showsFailures: boolean): TableKind => ({
   columns: columnsOf(
     'Name | Ready | Status | Restarts | Age | IP* | Node* | Nominated Node* | Readiness Gates*',
   ),
   cells: (pod) => {
     const spec = specOf(pod)
     const status = statusOf(pod)
-    const { word, ready, total, restarts } = summary(pod)
+    const { word, ready, total, restarts } = summary(pod, showsFailures)
     const ips = itemsOf(status['podIPs']).map((one) => textOf(one['ip']))
     return [
       nameOf(pod),
@@ -40,7 +54,11 @@ export const podTable: TableKind = {
       return [completed('Succeeded', 'The pod has completed successfully.')]
     return phase === 'Failed' ? [completed('Failed', 'The pod failed.')] : []
   },
-}
+})
+
+export const podTable = podTableOf(false)
+
+export const laterPodTable: LaterTable = { since: FAILURES_SHOWN_SINCE, table: podTableOf(true) }
 
 const completed = (reason: string, message: string): Fields => ({
   type: 'Completed',
@@ -69,7 +87,7 @@ type Summary = {
  * Summarizes a Pod. While init containers run, only their status is shown. After that, only
  * containers and sidecars are considered.
  */
-function summary(pod: KubeObject): Summary {
+function summary(pod: KubeObject, showsFailures: boolean): Summary {
   const spec = specOf(pod)
   const status = statusOf(pod)
   const initContainers = itemsOf(spec['initContainers'])
@@ -85,7 +103,7 @@ function summary(pod: KubeObject): Summary {
   const isThrough = begin.word === undefined || hasCondition(status['conditions'], 'Initialized')
   const base = begin.word ?? phaseWord(status)
   const main = isThrough
-    ? mainContainers(status, base)
+    ? mainContainers(status, base, showsFailures)
     : { word: base, ready: 0, restarts: noRestarts }
   const restarts = isThrough ? sum(begin.sidecarRestarts, main.restarts) : begin.restarts
   return {
@@ -163,9 +181,17 @@ function endWord({ reason, signal, exitCode }: Fields): string {
 
 type Main = { readonly word: string; readonly ready: number; readonly restarts: Restarts }
 
-/** Summarizes the containers. If several containers have a reason, the first one is shown. */
-function mainContainers({ containerStatuses, conditions }: Fields, base: string): Main {
+/**
+ * Summarizes the containers. If several containers have a reason, the first one is shown. With
+ * `showsFailures`, the reason of a failed container is shown instead of the word Completed.
+ */
+function mainContainers(
+  { containerStatuses, conditions }: Fields,
+  base: string,
+  showsFailures: boolean,
+): Main {
   let word = base
+  let failure = ''
   let ready = 0
   let restarts = noRestarts
   for (const status of itemsOf(containerStatuses).toReversed()) {
@@ -173,11 +199,16 @@ function mainContainers({ containerStatuses, conditions }: Fields, base: string)
     const { waiting, terminated, running } = fieldsOf(status['state'])
     const reason = textOf(fieldsOf(waiting)['reason'])
     if (reason !== '') word = reason
-    else if (terminated !== undefined) word = endWord(fieldsOf(terminated))
-    else if (status['ready'] === true && running !== undefined) ready++
+    else if (terminated !== undefined) {
+      word = endWord(fieldsOf(terminated))
+      if (numberOf(fieldsOf(terminated)['exitCode']) !== 0) failure = word
+    } else if (status['ready'] === true && running !== undefined) ready++
   }
-  if (word === 'Completed' && ready > 0)
-    word = hasCondition(conditions, 'Ready') ? 'Running' : 'NotReady'
+  if (word === 'Completed') {
+    if (ready > 0 && hasCondition(conditions, 'Ready')) word = 'Running'
+    else if (showsFailures && failure !== '') word = failure
+    else if (ready > 0) word = 'NotReady'
+  }
   return { word, ready, restarts }
 }
 
