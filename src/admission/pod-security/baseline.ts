@@ -3,7 +3,7 @@
  * checks of AppArmor, SELinux and seccomp profiles are in profiles.ts.
  */
 import { shownItems } from '../../api/go-value.ts'
-import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { eachItem } from '../../lib/scheduling/parts.ts'
 import {
   type Control,
@@ -105,6 +105,31 @@ export const privileged: Control = ({ containers }) => {
     reason: 'privileged',
     detail: `${containersNamed(bad)} must not set securityContext.privileged=true`,
   }
+}
+
+/** Fields of a container that contain handlers with a host, in addition to its lifecycle. */
+const probes = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const
+
+/** Forbids that probes and lifecycle handlers connect to another host than the pod. */
+export const hostsOfHandlers: Control = ({ containers }) => {
+  const hosts = containers.map(({ fields }) => hostsIn(fields))
+  const bad = containers.filter((_, at) => (hosts[at] ?? []).length > 0)
+  if (bad.length === 0) return undefined
+  const names = sorted(bad.map(({ name }) => name))
+  const used = sorted(hosts.flat())
+  const reason = 'probe or lifecycle host'
+  const verb = names.length === 1 ? 'uses' : 'use'
+  return { reason, detail: `${named('container', names)} ${verb} ${named(reason, used)}` }
+}
+
+function hostsIn(container: Fields): string[] {
+  const { postStart, preStop } = fieldsOf(container['lifecycle'])
+  return [...probes.map((name) => container[name]), postStart, preStop].flatMap((handler) =>
+    ['httpGet', 'tcpSocket'].flatMap((action) => {
+      const host = textOf(fieldsOf(fieldsOf(handler)[action])['host'])
+      return host === '' ? [] : [host]
+    }),
+  )
 }
 
 export const procMount: Control = ({ containers, isRelaxed }) => {

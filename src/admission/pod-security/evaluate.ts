@@ -1,5 +1,5 @@
 /** The controls of each level in each version, and how they are evaluated for a pod. */
-import type { LevelVersion, PodSecurityVersion } from '../../api/pod-security-level.ts'
+import type { LevelVersion } from '../../api/pod-security-level.ts'
 import { eachItem } from '../../lib/scheduling/parts.ts'
 import * as baseline from './baseline.ts'
 import type { Control, PodView, Violation } from './pod-view.ts'
@@ -20,8 +20,10 @@ const baselineRows: readonly Row[] = [
   ['hostNamespaces', 0, baseline.hostNamespaces],
   ['hostPathVolumes', 0, baseline.hostPathVolumes],
   ['hostPorts', 0, baseline.hostPorts],
+  ['hostProbesAndHostLifecycle', 34, baseline.hostsOfHandlers],
   ['privileged', 0, baseline.privileged],
   ['procMount', 0, baseline.procMount],
+  ['procMount', 35, restricted.unlessUserNamespace(baseline.procMount)],
   ['seLinuxOptions', 0, profiles.seLinuxOptions],
   ['seLinuxOptions', 31, profiles.seLinuxOptionsWithEngine],
   ['seccompProfile', 0, profiles.seccompByAnnotation],
@@ -39,9 +41,12 @@ const restrictedRows: readonly Row[] = [
   ['allowPrivilegeEscalation', 25, restricted.unlessWindows(restricted.allowPrivilegeEscalation)],
   ['capabilities', 22, restricted.restrictedCapabilities],
   ['capabilities', 25, restricted.unlessWindows(restricted.restrictedCapabilities)],
+  ['procMount', 35, baseline.procMount],
   ['hostPathVolumes', 0, restricted.restrictedVolumes],
   ['runAsNonRoot', 0, restricted.runAsNonRoot],
+  ['runAsNonRoot', 35, restricted.unlessUserNamespace(restricted.runAsNonRoot)],
   ['runAsUser', 23, restricted.runAsUser],
+  ['runAsUser', 35, restricted.unlessUserNamespace(restricted.runAsUser)],
   ['seccompProfile', 19, restricted.requiredSeccompProfile],
   ['seccompProfile', 25, restricted.unlessWindows(restricted.requiredSeccompProfile)],
 ]
@@ -52,9 +57,10 @@ const restrictedRows: readonly Row[] = [
  */
 export function violations(pod: PodView, { level, version }: LevelVersion): readonly Violation[] {
   if (level === 'privileged') return []
+  const minor = version === 'latest' ? pod.release : Math.min(version, pod.release)
   const strict =
-    level === 'restricted' ? controlsAt(restrictedRows, version) : new Map<string, Control>()
-  const usual = [...controlsAt(baselineRows, version)].filter(([name]) => !strict.has(name))
+    level === 'restricted' ? controlsAt(restrictedRows, minor) : new Map<string, Control>()
+  const usual = [...controlsAt(baselineRows, minor)].filter(([name]) => !strict.has(name))
   return eachItem(
     'controls of a level',
     [...usual, ...strict],
@@ -67,13 +73,10 @@ export function violations(pod: PodView, { level, version }: LevelVersion): read
   )
 }
 
-function controlsAt(
-  rows: readonly Row[],
-  version: PodSecurityVersion,
-): ReadonlyMap<string, Control> {
+function controlsAt(rows: readonly Row[], minor: number): ReadonlyMap<string, Control> {
   const controls = new Map<string, Control>()
   for (const [name, fromMinor, control] of rows) {
-    if (version === 'latest' || fromMinor <= version) controls.set(name, control)
+    if (fromMinor <= minor) controls.set(name, control)
   }
   return controls
 }

@@ -24,9 +24,14 @@ export type PodView = {
    */
   readonly containers: readonly ContainerView[]
   readonly isWindows: boolean
+  /** Minor version of the release, whose controls are the newest that apply. */
+  readonly release: number
+  /** Whether the pod has a user namespace (hostUsers: false). */
+  readonly hasUserNamespace: boolean
   /**
-   * Whether the pod has a user namespace (hostUsers: false). If so, some controls do not apply.
-   * Always false if the UserNamespacesPodSecurityStandards gate is disabled.
+   * Whether some controls of all versions do not apply, because the pod has a user namespace.
+   * Always false if the UserNamespacesPodSecurityStandards gate is disabled. Releases since 1.35 do
+   * not have this gate: instead, the controls since version 1.35 do not apply.
    */
   readonly isRelaxed: boolean
 }
@@ -50,6 +55,8 @@ export function viewPod(
       })),
     ),
     isWindows: fieldsOf(spec['os'])['name'] === 'windows',
+    release: gates.release,
+    hasUserNamespace: spec['hostUsers'] === false,
     isRelaxed: spec['hostUsers'] === false && gates.isOn('UserNamespacesPodSecurityStandards'),
   }
 }

@@ -17,6 +17,15 @@ export const unlessWindows =
   (pod) =>
     pod.isWindows ? undefined : control(pod)
 
+/**
+ * Wraps a control so that it skips pods with a user namespace. The standard exempts them since
+ * version 1.35.
+ */
+export const unlessUserNamespace =
+  (control: Control): Control =>
+  (pod) =>
+    pod.hasUserNamespace ? undefined : control(pod)
+
 export const allowPrivilegeEscalation: Control = ({ containers }) => {
   const bad = containers.filter(({ security }) => security['allowPrivilegeEscalation'] !== false)
   if (bad.length === 0) return undefined

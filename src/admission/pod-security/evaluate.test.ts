@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defaultGatesOf } from '../../api/gates.ts'
+import type { Fields } from '../../api/object.ts'
+import type { LevelVersion } from '../../api/pod-security-level.ts'
+import { printViolations, violations } from './evaluate.ts'
+import { viewPod } from './pod-view.ts'
+
+const careful = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  seccompProfile: { type: 'RuntimeDefault' },
+  runAsNonRoot: true,
+}
+
+type PodInput = {
+  readonly release?: number
+  readonly level?: LevelVersion['level']
+  readonly version?: LevelVersion['version']
+  readonly spec?: Fields
+  readonly container?: Fields
+}
+
+function found({
+  release = 35,
+  level = 'baseline',
+  version = 'latest',
+  spec = {},
+  container = {},
+}: PodInput): string {
+  const whole = { containers: [{ name: 'c', image: 'i', ...container }], ...spec }
+  return printViolations(
+    violations(viewPod(undefined, whole, defaultGatesOf(release)), { level, version }),
+  )
+}
+
+test('since version 1.34, baseline forbids hosts of probes and lifecycle handlers', () => {
+  const container = {
+    livenessProbe: { httpGet: { host: 'b', port: 1 } },
+    lifecycle: { preStop: { tcpSocket: { host: 'a', port: 1 } } },
+  }
+  const why = 'probe or lifecycle host (container "c" uses probe or lifecycle hosts "a", "b")'
+  assert.equal(found({ container }), why)
+  assert.equal(found({ container, version: 33 }), '')
+  assert.equal(found({ container, release: 33 }), '')
+  assert.equal(found({ container, release: 33, version: 35 }), '')
+})
+
+test('since version 1.35, a pod with a user namespace can run as root', () => {
+  const spec = { hostUsers: false }
+  const container = { securityContext: { ...careful, runAsNonRoot: false, runAsUser: 0 } }
+  const level = 'restricted'
+  assert.equal(found({ level, spec, container }), '')
+  assert.match(found({ level, spec, container, version: 34 }), /^runAsNonRoot != true/)
+  assert.match(found({ level, spec, container, release: 34 }), /^runAsNonRoot != true/)
+  assert.match(found({ level, container }), /^runAsNonRoot != true/)
+})
+
+test('since version 1.35, only baseline tolerates procMount in a user namespace', () => {
+  const spec = { hostUsers: false }
+  const container = { securityContext: { ...careful, procMount: 'Unmasked' } }
+  assert.equal(found({ spec, container }), '')
+  assert.match(found({ level: 'restricted', spec, container }), /^procMount/)
+  assert.match(found({ spec, container, version: 34 }), /^procMount/)
+})
