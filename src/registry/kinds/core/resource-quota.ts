@@ -1,6 +1,14 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
-import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
+import { nanosOf } from '../../../api/quantity.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkResourceName, isHugePages, resourceList } from '../../rules/resources.ts'
 import { faultsOf, fields, type Rule } from '../../rules/rule.ts'
@@ -123,8 +131,15 @@ const spec: Rule = (value, path, check) => {
 
 const status = fields({ hard: amounts, used: amounts })
 
+/** The first release that warns about requests that exceed their limits. */
+const WARNED_SINCE = 35
+
 export const resourceQuotaRules: KindRules = {
   strategy: { returnsDeleted: true },
+  warnings: (object, current, { release }) =>
+    current === undefined && release >= WARNED_SINCE
+      ? requestWarnings(fieldsOf(fieldsOf(object['spec'])['hard']))
+      : [],
   validate: (object) => faultsOf(spec, object['spec'], 'spec'),
   validateUpdate: (object, current) => [
     ...faultsOf(spec, object['spec'], 'spec'),
@@ -132,6 +147,19 @@ export const resourceQuotaRules: KindRules = {
   ],
   status: { validateUpdate: (object) => faultsOf(status, object['status'], 'status') },
 }
+
+/** Returns a warning for each resource whose requests exceed its limits. */
+const requestWarnings = (hard: Fields): string[] =>
+  ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((name) => {
+    const plain = name === 'cpu' || name === 'memory' ? [name] : []
+    const request = [`requests.${name}`, ...plain].find((one) => hard[one] !== undefined)
+    const limit = `limits.${name}`
+    if (request === undefined || hard[limit] === undefined) return []
+    const [asked, most] = [textOf(hard[request]), textOf(hard[limit])]
+    return nanosOf(asked) > nanosOf(most)
+      ? [`ResourceQuota ${request} (${asked}) should be less than ${limit} (${most})`]
+      : []
+  })
 
 /** Refuses a change of the scopes. A different order is not a change. */
 function validateScopes(object: KubeObject, current: KubeObject): FieldFault[] {

@@ -10,6 +10,9 @@ export const modeAnnotation = 'service.kubernetes.io/topology-mode'
 /** The first release that warns about fields that have no effect on headless services. */
 const HEADLESS_SINCE = 34
 
+/** The first release that warns about the deprecated traffic distribution `PreferClose`. */
+const PREFER_CLOSE_SINCE = 35
+
 export function warnings(
   object: KubeObject,
   _current: KubeObject | undefined,
@@ -35,6 +38,9 @@ export function warnings(
       : []),
     ...(!isNamed && textOf(spec['externalName']) !== ''
       ? ['spec.externalName is ignored when spec.type is not "ExternalName"']
+      : []),
+    ...(release >= PREFER_CLOSE_SINCE && spec['trafficDistribution'] === 'PreferClose'
+      ? ['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"']
       : []),
   ]
 }

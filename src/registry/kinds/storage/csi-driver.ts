@@ -27,6 +27,23 @@ export const csiDriverRules: KindRules = {
   },
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
+  warnings: (object, current, gates) => (gates.isOn(secretsGate) ? warnings(object, current) : []),
+}
+
+/** Feature gate of the field `serviceAccountTokenInSecrets`. */
+const secretsGate = 'CSIServiceAccountTokenSecrets'
+
+/** Warns about token requests that put tokens in the volume context instead of the secrets. */
+function warnings(object: KubeObject, current: KubeObject | undefined): string[] {
+  const { tokenRequests, serviceAccountTokenInSecrets } = fieldsOf(object['spec'])
+  const isAsked = itemsOf(tokenRequests).length > 0 && serviceAccountTokenInSecrets === undefined
+  const isKept =
+    current !== undefined && isSame(tokenRequests, fieldsOf(current['spec'])['tokenRequests'])
+  return isAsked && !isKept
+    ? [
+        'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes',
+      ]
+    : []
 }
 
 function validate(object: KubeObject): FieldFault[] {
@@ -35,6 +52,7 @@ function validate(object: KubeObject): FieldFault[] {
     tokenRequests,
     volumeLifecycleModes,
     nodeAllocatableUpdatePeriodSeconds: period,
+    serviceAccountTokenInSecrets: inSecrets,
   } = fieldsOf(object['spec'])
   const repeats = repeatsIn(
     mapEach('audiences', itemsOf(tokenRequests), ({ audience }) => textOf(audience)),
@@ -57,6 +75,10 @@ function validate(object: KubeObject): FieldFault[] {
   if (typeof period === 'number' && period < UPDATE_SECONDS_MIN) {
     const why = `must be greater than or equal to ${UPDATE_SECONDS_MIN} seconds`
     faults.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, why))
+  }
+  if (typeof inSecrets === 'boolean' && itemsOf(tokenRequests).length === 0) {
+    const why = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified'
+    faults.push(invalidValue('spec.serviceAccountTokenInSecrets', inSecrets, why))
   }
   return faults
 }
