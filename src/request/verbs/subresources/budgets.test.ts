@@ -52,7 +52,10 @@ test('an unready pod is evicted without using its budget if enough other pods ar
 })
 
 test('an eviction uses one allowed disruption of the PodDisruptionBudget, and records the name of the pod', () => {
-  const { status } = spent(budget({ disruptionsAllowed: 2, disruptedPods: { q: now } }), 'p', now)
+  const { status } = spent(budget({ disruptionsAllowed: 2, disruptedPods: { q: now } }), 'p', {
+    now,
+    release: 33,
+  })
   assert.deepEqual(status, {
     observedGeneration: 2,
     disruptionsAllowed: 1,
@@ -73,7 +76,7 @@ const refusals: readonly (readonly [string, Fields, number, number | undefined])
 for (const [why, status, code, retryAfterSeconds] of refusals) {
   test(`an eviction is rejected if ${why}`, () => {
     assert.throws(
-      () => spent(budget(status), 'p', now),
+      () => spent(budget(status), 'p', { now, release: 33 }),
       (error) =>
         error instanceof ApiError &&
         error.code === code &&
@@ -81,6 +84,37 @@ for (const [why, status, code, retryAfterSeconds] of refusals) {
     )
   })
 }
+
+test('since 1.35, the condition of a PodDisruptionBudget explains why it refuses an eviction', () => {
+  const condition = { type: 'DisruptionAllowed', status: 'False', reason: 'Busy', message: 'wait' }
+  const texts: readonly (readonly [Fields, string])[] = [
+    [{ desiredHealthy: 2, currentHealthy: 1 }, 'needs 2 healthy pods and has 1 currently'],
+    [{ desiredHealthy: 1, currentHealthy: 2 }, 'does not allow evicting pods currently'],
+    [
+      { desiredHealthy: 1, currentHealthy: 2, conditions: [condition] },
+      'does not allow evicting pods currently (Busy): wait',
+    ],
+    [
+      { conditions: [{ ...condition, reason: 'SyncFailed' }] },
+      'does not allow evicting pods currently because it failed sync: wait',
+    ],
+  ]
+  for (const [status, text] of texts) {
+    assert.throws(
+      () => spent(budget(status), 'p', { now, release: 35 }),
+      (error) =>
+        error instanceof ApiError &&
+        error.details?.causes?.[0]?.message === `The disruption budget b ${text}`,
+    )
+  }
+  assert.throws(
+    () => spent(budget({ conditions: [condition] }), 'p', { now, release: 34 }),
+    (error) =>
+      error instanceof ApiError &&
+      error.details?.causes?.[0]?.message ===
+        'The disruption budget b needs 0 healthy pods and has 0 currently',
+  )
+})
 
 test('property: a selector in JSON selects the same pods as the parsed selector', () => {
   const word = fc.constantFrom('a', 'b', 'app', '', 'ab')

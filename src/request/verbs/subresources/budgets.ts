@@ -5,7 +5,14 @@
 import { type ApiError, evictionRefused, forbidden } from '../../../api/errors.ts'
 import { parseJson } from '../../../api/json-value.ts'
 import type { Labels } from '../../../api/label-selector.ts'
-import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../../api/object.ts'
 import { itemsIn, valueAt } from '../../../objects/codec/json-bytes.ts'
 import { selects } from '../../../registry/rules/label-selector.ts'
 import { withCondition } from './condition.ts'
@@ -70,9 +77,13 @@ export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
  * Returns the budget with one fewer allowed disruption. Fails with TooManyRequests if no disruption
  * is allowed.
  */
-export function spent(budget: KubeObject, podName: string, now: string): KubeObject {
+export function spent(
+  budget: KubeObject,
+  podName: string,
+  { now, release }: { readonly now: string; readonly release: number },
+): KubeObject {
   const status = fieldsOf(budget['status'])
-  const refusal = refusalOf(budget)
+  const refusal = refusalOf(budget, release)
   if (refusal !== undefined) throw refusal
   const disruptionsAllowed = numberOf(status['disruptionsAllowed']) - 1
   const disruptedPods = { ...fieldsOf(status['disruptedPods']), [podName]: now }
@@ -89,10 +100,10 @@ const nothingLeft = {
   message: '',
 } as const
 
-function refusalOf(budget: KubeObject): ApiError | undefined {
+function refusalOf(budget: KubeObject, release: number): ApiError | undefined {
   const { name = '', generation = 0 } = budget.metadata
-  const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } =
-    fieldsOf(budget['status'])
+  const status = fieldsOf(budget['status'])
+  const { observedGeneration, disruptionsAllowed, disruptedPods } = status
   // As in kube-apiserver, the error contains the singular name of the resource.
   const budgets = { group: 'policy', plural: 'poddisruptionbudget' }
   if (numberOf(observedGeneration) < generation) return beingProcessed(name)
@@ -103,8 +114,26 @@ function refusalOf(budget: KubeObject): ApiError | undefined {
     return forbidden(budgets, name, why)
   }
   if (numberOf(disruptionsAllowed) > 0) return undefined
-  const needs = `needs ${numberOf(desiredHealthy)} healthy pods and has ${numberOf(currentHealthy)} currently`
-  return evictionRefused(`The disruption budget ${name} ${needs}`, 0)
+  return evictionRefused(`The disruption budget ${name} ${whyNone(status, release)}`, 0)
+}
+
+/** The first release that explains a refused eviction with the condition of the budget. */
+const CONDITION_SINCE = 35
+
+/** Explains why the budget allows no disruption. */
+function whyNone({ desiredHealthy, currentHealthy, conditions }: Fields, release: number): string {
+  const [desired, healthy] = [numberOf(desiredHealthy), numberOf(currentHealthy)]
+  const needs = `needs ${desired} healthy pods and has ${healthy} currently`
+  if (release < CONDITION_SINCE) return needs
+  const { reason, message } =
+    itemsOf(conditions).find(
+      ({ type, status, message: why }) =>
+        type === 'DisruptionAllowed' && status === 'False' && textOf(why) !== '',
+    ) ?? {}
+  const refuses = 'does not allow evicting pods currently'
+  if (reason === 'SyncFailed') return `${refuses} because it failed sync: ${textOf(message)}`
+  if (healthy <= desired) return needs
+  return message === undefined ? refuses : `${refuses} (${textOf(reason)}): ${textOf(message)}`
 }
 
 export const beingProcessed = (name: string): ApiError =>

@@ -167,7 +167,10 @@ async function spend(
   const place = { namespace, name: budgetName }
   const podName = pod.metadata.name ?? ''
   await objects.changeStatus(budgetResource, place, (current) => {
-    const changed = spent(current, podName, pods.access.now())
+    const changed = spent(current, podName, {
+      now: pods.access.now(),
+      release: pods.resource.release,
+    })
     return isDryRun ? undefined : changed
   })
   return {}
