@@ -83,7 +83,10 @@ export type ResourceAccessOptions = {
   }
   readonly metrics: RequestMetrics
   readonly admission: Admission
-  readonly permissions: Pick<WritePermissions, 'authorizeCreate' | 'authorizeUnsafeDelete'> & {
+  readonly permissions: Pick<
+    WritePermissions,
+    'authorizeConnect' | 'authorizeCreate' | 'authorizeUnsafeDelete'
+  > & {
     readonly confirmGrantOf: (resource: Resource) => WritePermissions['confirmGrant']
   }
   readonly effects: {
@@ -389,8 +392,8 @@ export class ResourceAccess {
   }
 
   #permissionsOf(resource: Resource): WritePermissions {
-    const { authorizeCreate, authorizeUnsafeDelete, confirmGrantOf } = this.#options.permissions
-    return { authorizeCreate, authorizeUnsafeDelete, confirmGrant: confirmGrantOf(resource) }
+    const { confirmGrantOf, ...permissions } = this.#options.permissions
+    return { ...permissions, confirmGrant: confirmGrantOf(resource) }
   }
 
   #effectsOf(resource: Resource): WriteEffects {

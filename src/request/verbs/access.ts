@@ -100,6 +100,8 @@ export type WritePermissions = {
    * object also needs this permission.
    */
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
+  /** Fails with Forbidden if the user is not allowed to create the subresource of the request. */
+  readonly authorizeConnect: (request: ResourceRequest) => Promise<void>
   /**
    * Fails with Forbidden if the object grants permissions that the user does not have. Absent if no
    * object of the resource grants permissions.

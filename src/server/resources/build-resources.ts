@@ -16,6 +16,7 @@ import { createAllocation } from './allocation.ts'
 import { createCrds } from './crds.ts'
 import { createStoreOf, createStoreRoles, type StoreRoles } from './informed-writes.ts'
 import {
+  createAuthorizeConnect,
   createAuthorizeCreate,
   createAuthorizeUnsafeDelete,
   createConfirmGrant,
@@ -57,6 +58,7 @@ export function buildResources(
     admission,
     permissions: {
       authorizeCreate: createAuthorizeCreate(authorize),
+      authorizeConnect: createAuthorizeConnect(authorize),
       authorizeUnsafeDelete: config.featureGates.isOn('AllowUnsafeMalformedObjectDeletion')
         ? createAuthorizeUnsafeDelete(authorize)
         : undefined,

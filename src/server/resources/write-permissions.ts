@@ -50,6 +50,15 @@ export const createAuthorizeCreate =
     if (verdict !== 'allow') throw refusal(user, attributes, reason)
   }
 
+export const createAuthorizeConnect =
+  (authorize: Authorize): WritePermissions['authorizeConnect'] =>
+  async ({ user, resource, name, context }) => {
+    const { info } = context
+    if (info.kind !== 'resource' || info.verb === 'create') return
+    const { verdict, reason } = await authorize(user, { ...info, verb: 'create' }, context)
+    if (verdict !== 'allow') throw forbidden(resource, name, reason)
+  }
+
 export const createAuthorizeUnsafeDelete =
   (authorize: Authorize): NonNullable<WritePermissions['authorizeUnsafeDelete']> =>
   async ({ user, resource, name, context }) => {

@@ -55,9 +55,11 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
     const result = await commit(request, { key, access, isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
       checkPreconditions(binding, current, toText(key))
+      const clears = gates.isOn(nominationGate)
       const used = gates.isOn(labelsGate) ? binding : withoutLabels(binding)
       const now = access.now()
-      const assign = (): KubeObject => withNode(current.object, used, now)
+      const assign = (): KubeObject =>
+        withNode(clears ? withoutNomination(current.object) : current.object, used, now)
       const pod = context.isLarge ? await context.inParts(assign) : assign()
       bound = pod
       const encode = (): Buffer => encodeStored(pod, resource.shape)
@@ -108,6 +110,14 @@ function checkPreconditions(
  * node, are added to the pod.
  */
 const labelsGate = 'PodTopologyLabelsAdmission'
+
+/** If this feature gate is enabled, a binding clears the nominated node of the pod. */
+const nominationGate = 'ClearingNominatedNodeNameAfterBinding'
+
+const withoutNomination = (pod: KubeObject): KubeObject => ({
+  ...pod,
+  status: omit(fieldsOf(pod['status']), 'nominatedNodeName'),
+})
 
 const withoutLabels = (binding: KubeObject): KubeObject => ({
   ...binding,

@@ -22,12 +22,17 @@ const streams: readonly (readonly [string, string])[] = [
   ['tty', 'tty'],
 ]
 
+/** If this feature gate is enabled, requests with another method than POST need the verb create. */
+const createGate = 'AuthorizePodWebsocketUpgradeCreatePermission'
+
 export const connect: SubresourceHandler = async (request, parts) => {
   const { http, subresource } = request
   if (http.query.has('dryRun')) throw badRequest('dryRun is not supported')
   const given =
     subresource === 'portforward' ? portForwardOptions(http.query) : streamOptions(http.query)
   const options = await admitConnect(request, given, parts.pods.access)
+  // A WebSocket is opened by a GET, which must not need fewer permissions than a POST.
+  if (parts.gates.isOn(createGate)) await parts.pods.access.permissions.authorizeConnect(request)
   const url = await kubeletUrl(request, options, parts)
   if (!isUpgrade(http)) throw badRequest('Upgrade request required')
   const method = subresource === 'portforward' ? 'POST' : http.method

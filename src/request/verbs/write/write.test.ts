@@ -75,6 +75,7 @@ function worldOf(steps: string[]): {
     },
     versions: { inVersion: () => resource },
     permissions: {
+      authorizeConnect: async () => undefined,
       authorizeCreate: async () => {
         steps.push('authorize')
         throw forbidden(resource, 'l', 'no')
@@ -172,7 +173,10 @@ async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'):
     admission: new Admission([
       { name: 'Charging', validate: () => (failing === 'admission' ? lost() : undefined) },
     ]),
-    permissions: { authorizeCreate: async () => undefined },
+    permissions: {
+      authorizeConnect: async () => undefined,
+      authorizeCreate: async () => undefined,
+    },
     storage: {
       decode: refused,
       store: {
