@@ -206,7 +206,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     )
     const pod = objectOf({ status: { initContainerStatuses: statuses.toReversed() } })
     const current = objectOf({ status: { initContainerStatuses: statuses } })
-    return () => validatePodStatus(pod, current)
+    return () => validatePodStatus(pod, current, defaultGates)
   },
   'the health of devices': () => {
     const claims = many((at) => ({ name: `c${at}` }))

@@ -157,6 +157,9 @@ export function containers(spec: Fields, path: string, check: PodCheck): void {
   eachIn(list, check, (one, at, inner) => hostPorts(one, `${path}[${at}]`, { taken, check: inner }))
 }
 
+/** The first release in which the restart rules of an init container need a restart policy. */
+const POLICY_NEEDED_SINCE = 35
+
 export function initContainers(spec: Fields, path: string, check: PodCheck): void {
   const list = itemsOf(spec['initContainers'])
   if (list.length === 0) return
@@ -164,10 +167,10 @@ export function initContainers(spec: Fields, path: string, check: PodCheck): voi
   eachIn(list, check, (one, at, inner) => {
     const own = `${path}[${at}]`
     anyContainer(one, own, inner)
-    if (one['restartPolicy'] !== undefined && check.gates.isOn(restartGate))
-      initRestarts(one, own, inner)
-    else if (one['restartPolicy'] !== undefined)
-      oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, inner)
+    const hasPolicy = one['restartPolicy'] !== undefined
+    const needsPolicy = check.gates.release >= POLICY_NEEDED_SINCE
+    if (check.gates.isOn(restartGate) && (hasPolicy || needsPolicy)) initRestarts(one, own, inner)
+    else if (hasPolicy) oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, inner)
     checkName(one, own, { names, check: inner })
     const taken = once('host ports of an init container', () => new Set<string>())
     hostPorts(one, own, { taken, check: inner })

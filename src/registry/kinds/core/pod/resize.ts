@@ -28,6 +28,14 @@ import { validatePodSpec } from './spec.ts'
 
 const lists = ['containers', 'initContainers'] as const
 
+/** The first release in which a resize can decrease memory limits without a restart. */
+const LESS_MEMORY_SINCE = 34
+/**
+ * The first release in which a resize of a Pod with pod-level resources depends on a gate, and in
+ * which a resize cannot add other resources to a container without resources.
+ */
+const POD_LEVEL_SINCE = 35
+
 /**
  * Applies the resources and the resizePolicy of each container in the request. The rest of the
  * request is ignored.
@@ -56,7 +64,7 @@ function resized(old: Fields, { name, resources, resizePolicy }: Fields): Fields
 export function validateResize(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const was = fieldsOf(current['spec'])
-  const never = neverResized(current)
+  const never = neverResized(current, gates.release)
   if (never !== undefined) return [forbiddenField('[]', `${never} cannot be resized`)]
   const faults = [
     ...validatePodSpec(spec, 'spec', { pod: pod.metadata, gates }),
@@ -65,15 +73,20 @@ export function validateResize(pod: KubeObject, current: KubeObject, gates: Gate
       ? [forbiddenField('spec', 'Pod running on node without support for resize')]
       : []),
   ]
+  if (gates.release >= POD_LEVEL_SINCE && (hasPodLevel(was) || hasPodLevel(spec)))
+    return [...faults, forbiddenField('[]', podLevelRefused)]
   const moved = lists.flatMap((list) =>
     validateOrder(list, itemsOf(spec[list]), itemsOf(was[list])),
   )
   return moved.length > 0 ? [...faults, ...moved] : [...faults, ...validateLists(spec, was, gates)]
 }
 
-function neverResized({ metadata, spec }: KubeObject): string | undefined {
+const podLevelRefused =
+  'resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled'
+
+function neverResized({ metadata, spec }: KubeObject, release: number): string | undefined {
   const fields = fieldsOf(spec)
-  if (hasPodLevel(fields)) return 'pods with pod-level resources'
+  if (release < POD_LEVEL_SINCE && hasPodLevel(fields)) return 'pods with pod-level resources'
   if (metadata.annotations?.[mirror] !== undefined) return 'static pods'
   return fieldsOf(fields['os'])['name'] === 'windows' ? 'windows pods' : undefined
 }
@@ -117,9 +130,6 @@ function validateClass(spec: Fields, current: KubeObject, gates: Gates): FieldFa
  * Validates containers and init containers: first the quantities, then the fields that cannot be
  * changed by a resize.
  */
-/** The first release in which a resize can decrease memory limits without a restart. */
-const LESS_MEMORY_SINCE = 34
-
 function validateLists(spec: Fields, was: Fields, { release }: Gates): FieldFault[] {
   const changed = lists.flatMap((list) => {
     const before = itemsOf(was[list])
@@ -150,7 +160,8 @@ function validateLists(spec: Fields, was: Fields, { release }: Gates): FieldFaul
           ? []
           : [forbiddenField('spec', 'resources for non-sidecar init containers are immutable')]
       }
-      if (!hasClaims(old) && isSame(fixedPart(now, old), fixedPart(old, old))) return []
+      if (!hasClaims(old) && isSame(fixedPart(now, old, release), fixedPart(old, old, release)))
+        return []
       const whose = list === 'initContainers' ? ' for sidecar containers' : ''
       return [forbiddenField('spec', `only cpu and memory resources${whose} are mutable`)]
     }),
@@ -203,16 +214,16 @@ const hasClaims = ({ resources }: Fields): boolean =>
  * Returns the fields of a container that a resize cannot change: all fields except limits and
  * requests of CPU and memory.
  *
- * As in kube-apiserver, all limits are ignored if the stored container has no limits, so that a
- * resize can set any of them. The same applies to requests. The new claims are also ignored, so
- * that a container without claims can get claims. If a container already has claims, no container
- * of the Pod can be resized.
+ * As in kube-apiserver, releases before 1.35 ignore all limits if the stored container has no
+ * limits, so that a resize can set any of them. The same applies to requests. The new claims are
+ * also ignored, so that a container without claims can get claims. If a container already has
+ * claims, no container of the Pod can be resized.
  */
-function fixedPart(container: Fields, old: Fields): Fields {
+function fixedPart(container: Fields, old: Fields, release: number): Fields {
   const resources = fieldsOf(container['resources'])
   const had = fieldsOf(old['resources'])
   const fixed = (list: 'limits' | 'requests'): Fields =>
-    Object.keys(fieldsOf(had[list])).length === 0
+    release < POD_LEVEL_SINCE && Object.keys(fieldsOf(had[list])).length === 0
       ? {}
       : omit(fieldsOf(resources[list]), 'cpu', 'memory')
   return { ...container, resources: { limits: fixed('limits'), requests: fixed('requests') } }

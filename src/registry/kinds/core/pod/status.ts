@@ -9,6 +9,7 @@ import {
   invalidShown,
   invalidValue,
 } from '../../../../api/field-fault.ts'
+import type { Gates } from '../../../../api/gates.ts'
 import { shownItems } from '../../../../api/go-value.ts'
 import { parseIp } from '../../../../api/ip.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../../api/names.ts'
@@ -22,6 +23,7 @@ import {
 } from '../../../../api/object.ts'
 import { firstBy } from '../../../../lib/scheduling/long-lists.ts'
 import { mapEach } from '../../../../lib/scheduling/parts.ts'
+import { followsRules, type StatusList, validateRestarts } from './container-restarts.ts'
 import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
 import { each, faultsOf, fields, ifPresent, type Rule } from '../../../rules/rule.ts'
 import { accountId, named } from '../../../rules/scalars.ts'
@@ -57,7 +59,11 @@ function withGenerations(status: Fields, was: Fields): Fields {
 const hasGeneration = ({ observedGeneration }: Fields): boolean =>
   numberOf(observedGeneration) !== 0
 
-export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFault[] {
+export function validatePodStatus(
+  pod: KubeObject,
+  current: KubeObject,
+  gates: Gates,
+): FieldFault[] {
   const status = fieldsOf(pod['status'])
   const was = fieldsOf(current['status'])
   const spec = fieldsOf(pod['spec'])
@@ -71,7 +77,8 @@ export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFa
           status['nominatedNodeName'],
           'status.nominatedNodeName',
         )),
-    ...validateTransitions(status, was, spec),
+    ...validateNomination(pod, current, gates),
+    ...validateTransitions(status, was, { spec, gates }),
     ...(textOf(was['qosClass']) === '' || status['qosClass'] === was['qosClass']
       ? []
       : [invalidValue('status.qosClass', textOf(status['qosClass']), 'field is immutable')]),
@@ -90,6 +97,19 @@ export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFa
   ]
 }
 
+/** Refuses another nominated node for a Pod that is already bound to a node. */
+function validateNomination(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
+  const isOn = gates.isOn('ClearingNominatedNodeNameAfterBinding')
+  const [now, was] = [pod, current].map(({ status }) =>
+    textOf(fieldsOf(status)['nominatedNodeName']),
+  )
+  const isBound = textOf(fieldsOf(current['spec'])['nodeName']) !== ''
+  const why = 'may not be set on pods that are already bound to a node'
+  return isOn && isBound && now !== '' && now !== was
+    ? [forbiddenField('status.nominatedNodeName', why)]
+    : []
+}
+
 function validateCondition({ type, observedGeneration }: Fields, at: number): FieldFault[] {
   const path = `status.conditions[${at}]`
   return [
@@ -103,11 +123,11 @@ const notNegative: Rule = (value, path, { faults }) => {
   if (generation < 0) faults.push(invalidValue(path, generation, 'must be a non-negative integer'))
 }
 
-const statusLists = [
+const statusLists: readonly StatusList[] = [
   'containerStatuses',
   'initContainerStatuses',
   'ephemeralContainerStatuses',
-] as const
+]
 
 const specLists = ['containers', 'initContainers', 'ephemeralContainers'] as const
 
@@ -126,10 +146,16 @@ const users: Rule = each(
 /**
  * Validates that a container is not running again if it had terminated and must not be restarted.
  */
-function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFault[] {
+function validateTransitions(
+  status: Fields,
+  was: Fields,
+  { spec, gates }: { readonly spec: Fields; readonly gates: Gates },
+): FieldFault[] {
   const initContainers = firstBy(itemsOf(spec['initContainers']), ({ name }) => name)
   const policy = textOf(spec['restartPolicy'])
   return statusLists.flatMap((list) => {
+    if (followsRules(list, gates))
+      return validateRestarts(itemsOf(status[list]), itemsOf(was[list]), { spec, list })
     const now = itemsOf(status[list])
     const places = firstBy([...now.keys()], (place) => now[place]?.['name'])
     return faultsOfEach(itemsOf(was[list]), (old) => {
@@ -153,7 +179,7 @@ function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFa
 }
 
 function mayRestart(
-  list: (typeof statusLists)[number],
+  list: StatusList,
   {
     ended,
     policy,

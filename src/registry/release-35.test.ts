@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defaultGatesOf } from '../api/gates.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
+import { builtInResources } from './built-in.ts'
+import type { Resource } from './resource.ts'
+import { validateCreate, validateUpdate } from './validate.ts'
+
+const releases = [34, 35] as const
+
+/** Returns a resource in 1.34 and in 1.35. */
+const both = (name: string): readonly Resource[] =>
+  releases.map((release) => {
+    const all = builtInResources({ gates: defaultGatesOf(release) })
+    const found = all.find(({ version, kind }) => `${version} ${kind}` === name)
+    return found ?? assert.fail(`1.${release} has no ${name}`)
+  })
+
+const metadata = { name: 'a', namespace: 'default', uid: 'u', resourceVersion: '1' }
+
+const textsOf = (faults: readonly { readonly path: string; readonly message: string }[]) =>
+  faults.map(({ path, message }) => `${path}: ${message}`)
+
+/** Returns the errors of an update in 1.34 and in 1.35. */
+const updated = (name: string, object: KubeObject, current = object): readonly string[][] =>
+  both(name).map((resource) =>
+    textsOf(validateUpdate(object, current, { resource, rules: resource.rules })),
+  )
+
+const statusUpdated = (name: string, object: KubeObject, current: KubeObject) =>
+  both(name).map((resource) => {
+    const rules = resource.rules.subresources?.['status'] ?? assert.fail('no status')
+    return textsOf(validateUpdate(object, current, { resource, rules }))
+  })
+
+const warned = (name: string, object: KubeObject, current?: KubeObject): readonly string[][] =>
+  both(name).map((resource) => resource.rules.warnings(object, current))
+
+test('since 1.35, an update of a binding reports an error once', () => {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' }
+  const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata }
+  const given = { ...binding, roleRef, subjects: [{ kind: 'ServiceAccount', name: '' }] }
+  const fault = 'subjects[0].name: Required value'
+  assert.deepEqual(updated('v1 RoleBinding', given), [[fault, fault], [fault]])
+})
+
+test('since 1.35, an update of a ReplicationController does not validate its labels again', () => {
+  const template = {
+    metadata: { labels: { app: 'x' } },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  }
+  const [older, newer] = both('v1 ReplicationController').map((resource) => {
+    const given: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'ReplicationController',
+      metadata,
+      spec: { replicas: -1, selector: { app: 'x' }, template },
+    }
+    const object = resource.shape.setDefaults(given)
+    return textsOf(validateUpdate(object, object, { resource, rules: resource.rules }))
+  })
+  const fault = 'spec.replicas: Invalid value: -1: must be greater than or equal to 0'
+  assert.deepEqual([older, newer], [[fault, fault], [fault]])
+})
+
+test('since 1.35, the traffic distribution PreferClose causes a warning', () => {
+  const spec = { type: 'ClusterIP', trafficDistribution: 'PreferClose' }
+  assert.deepEqual(warned('v1 Service', { apiVersion: 'v1', kind: 'Service', metadata, spec }), [
+    [],
+    ['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'],
+  ])
+})
+
+test('since 1.35, a new quota whose requests exceed its limits causes warnings', () => {
+  const hard = { cpu: '2', 'limits.cpu': '1500m', 'requests.memory': '1Gi', 'limits.memory': '1Gi' }
+  const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } }
+  const warning = 'ResourceQuota cpu (2) should be less than limits.cpu (1500m)'
+  assert.deepEqual(warned('v1 ResourceQuota', quota), [[], [warning]])
+  assert.deepEqual(warned('v1 ResourceQuota', quota, quota), [[], []])
+})
+
+test('since 1.35, a CSIDriver with token requests should put tokens in secrets', () => {
+  const driver = (spec: Fields): KubeObject => ({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSIDriver',
+    metadata: { name: 'd' },
+    spec: { fsGroupPolicy: 'File', ...spec },
+  })
+  const requests = driver({ tokenRequests: [{ audience: 'a' }] })
+  const [older = [], newer = []] = warned('v1 CSIDriver', requests)
+  assert.deepEqual(older, [])
+  assert.match(newer[0] ?? '', /^spec.serviceAccountTokenInSecrets is unset; /)
+  assert.deepEqual(warned('v1 CSIDriver', requests, requests), [[], []])
+  const [, resource] = both('v1 CSIDriver')
+  assert.deepEqual(
+    resource && textsOf(validateCreate(driver({ serviceAccountTokenInSecrets: true }), resource)),
+    [
+      'spec.serviceAccountTokenInSecrets: Invalid value: true: serviceAccountTokenInSecrets is set but no tokenRequests are specified',
+    ],
+  )
+})
+
+const pod = (spec: Fields, status: Fields = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata,
+  spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never', ...spec },
+  status,
+})
+
+test('since 1.35, a Pod that is bound to a node cannot get a nominated node', () => {
+  const bound = { nodeName: 'n' }
+  const given = pod(bound, { nominatedNodeName: 'm' })
+  assert.deepEqual(statusUpdated('v1 Pod', given, pod(bound)), [
+    [],
+    [
+      'status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node',
+    ],
+  ])
+  assert.deepEqual(statusUpdated('v1 Pod', given, given), [[], []])
+})
+
+test('since 1.35, the state of a terminated container follows its restart rules', () => {
+  const restartPolicyRules = [
+    { action: 'Restart', exitCodes: { operator: 'In', values: [42] } },
+  ] as const
+  const container = { name: 'c', image: 'i', restartPolicy: 'Never', restartPolicyRules }
+  const statuses = (exitCode?: number): Fields => ({
+    initContainerStatuses: [
+      {
+        name: 'c',
+        state: exitCode === undefined ? { running: {} } : { terminated: { exitCode } },
+      },
+    ],
+  })
+  const spec = { initContainers: [{ ...container }] }
+  const why =
+    'status.initContainerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state'
+  const restarted = pod(spec, statuses())
+  assert.deepEqual(statusUpdated('v1 Pod', restarted, pod(spec, statuses(42))), [[why], []])
+  assert.deepEqual(statusUpdated('v1 Pod', restarted, pod(spec, statuses(1))), [[why], [why]])
+})
