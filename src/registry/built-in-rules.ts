@@ -82,7 +82,7 @@ export function writeRules(
     ...namespaceRuleOf(rules, gates),
     warnings: (object, current) => rules.warnings?.(object, current, gates) ?? [],
     subresources: subresourceRules(rules, tools),
-    resetPaths: resetPathsOf(strategy, hasStatus),
+    resetPaths: resetPathsOf(strategy, { hasStatus, release: gates.release }),
   }
 }
 

@@ -135,7 +135,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
   },
   'characters of a device attribute': () => {
     const attribute = `${'x'.repeat(2 << 20)}-\u0001`
-    return () => validateQualified(attribute, 'spec.devices.constraints[0].matchAttribute')
+    return () => validateQualified(attribute, 'spec.devices.constraints[0].matchAttribute', 35)
   },
   'taints of a Node': () =>
     nodeWith({ taints: many((at) => ({ key: `k${at}`, effect: 'NoSchedule' }), 40_000) }),

@@ -140,3 +140,73 @@ test('since 1.35, the state of a terminated container follows its restart rules'
   assert.deepEqual(statusUpdated('v1 Pod', restarted, pod(spec, statuses(42))), [[why], []])
   assert.deepEqual(statusUpdated('v1 Pod', restarted, pod(spec, statuses(1))), [[why], [why]])
 })
+
+const slice = (spec: Fields): KubeObject => ({
+  apiVersion: 'resource.k8s.io/v1',
+  kind: 'ResourceSlice',
+  metadata: { name: 's' },
+  spec: {
+    driver: 'd.example.com',
+    pool: { name: 'p', resourceSliceCount: 1 },
+    allNodes: true,
+    ...spec,
+  },
+})
+
+const created = (name: string, object: KubeObject): readonly string[][] =>
+  both(name).map((resource) => textsOf(validateCreate(object, resource)))
+
+test('since 1.35, the error of a duplicate device names the device instead of its name', () => {
+  const devices = [{ name: 'a' }, { name: 'a' }]
+  assert.deepEqual(created('v1 ResourceSlice', slice({ devices })), [
+    ['spec.devices[1].name: Duplicate value: "a"'],
+    ['spec.devices[1]: Duplicate value: "a"'],
+  ])
+})
+
+test('since 1.35, a device can consume counters that its slice does not have', () => {
+  const consumesCounters = [{ counterSet: 'c', counters: { m: { value: '1' } } }]
+  const devices = [{ name: 'a', consumesCounters }]
+  assert.deepEqual(created('v1 ResourceSlice', slice({ devices })), [
+    [
+      'spec.devices[0].consumesCounters[0].counterSet: Invalid value: "c": must reference a counterSet defined in the ResourceSlice sharedCounters',
+    ],
+    [],
+  ])
+})
+
+test('since 1.35, a ResourceSlice has either devices or counters', () => {
+  const sharedCounters = [{ name: 'c', counters: { m: { value: '1' } } }]
+  assert.deepEqual(
+    created('v1 ResourceSlice', slice({ devices: [{ name: 'a' }], sharedCounters })),
+    [[], ['spec: Invalid value: "": only one of `sharedCounters` or `devices` is allowed']],
+  )
+})
+
+test('since 1.35, unchanged taints of a device are not validated again', () => {
+  const taints = [{ key: 'k', effect: 'Unknown' }]
+  const given = slice({ devices: [{ name: 'a', taints }] })
+  const object = { ...given, metadata: { name: 's', resourceVersion: '1' } }
+  const [older = [], newer = []] = updated('v1 ResourceSlice', object)
+  assert.match(
+    older[0] ?? '',
+    /^spec.devices\[0\].taints\[0\].effect: Unsupported value: "Unknown"/,
+  )
+  assert.deepEqual(newer, [])
+})
+
+test('since 1.35, a list that is too long has no other errors', () => {
+  const taints = Array.from({ length: 5 }, () => ({ key: 'k', effect: 'Unknown' }))
+  const [older = [], newer] = created(
+    'v1 ResourceSlice',
+    slice({ devices: [{ name: 'a', taints }] }),
+  )
+  assert.equal(older.length, 6)
+  assert.deepEqual(newer, ['spec.devices[0].taints: Too many: 5: must have at most 4 items'])
+})
+
+test('since 1.35, a driver with uppercase letters causes a warning', () => {
+  const warning =
+    'spec.driver: driver names should be lowercase; "D.example.com" contains uppercase characters'
+  assert.deepEqual(warned('v1 ResourceSlice', slice({ driver: 'D.example.com' })), [[], [warning]])
+})

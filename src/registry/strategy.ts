@@ -65,6 +65,8 @@ export type Strategy = {
    * derived from the other properties.
    */
   readonly resetPaths?: { readonly [subresource: string]: readonly string[] }
+  /** The last release in which `resetPaths` apply. */
+  readonly resetPathsUntil?: number
   readonly generation?: Generation
 }
 
@@ -110,9 +112,10 @@ const updateChecksOf = (
  * subresource stands for the object itself.
  */
 export function resetPathsOf(
-  { resetPaths = {}, statusKeeps = [] }: Strategy,
-  hasStatus: boolean,
+  { resetPaths: own = {}, resetPathsUntil = Infinity, statusKeeps = [] }: Strategy,
+  { hasStatus, release }: { readonly hasStatus: boolean; readonly release: number },
 ): (subresource: string) => readonly string[] {
+  const resetPaths = release <= resetPathsUntil ? own : {}
   const kept =
     statusKeeps === 'metadata' ? ['metadata'] : statusKeeps.map((name) => `metadata.${name}`)
   return (subresource) => {

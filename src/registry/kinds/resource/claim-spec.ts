@@ -32,6 +32,7 @@ import {
   validateList,
   validateQualified,
   validateSet,
+  WHOLE_ITEMS_SINCE,
 } from './names.ts'
 import { DeviceSelectors, type SelectorOptions } from './selectors.ts'
 import { validateToleration } from './taints.ts'
@@ -53,7 +54,11 @@ export function requestNames(requests: Json | undefined): RequestNames {
   return once('names of requests', () => new Map(names))
 }
 
-type SelectorContext = { readonly selectors: DeviceSelectors; readonly isStored: boolean }
+type SelectorContext = {
+  readonly selectors: DeviceSelectors
+  readonly isStored: boolean
+  readonly release: number
+}
 
 type ValidationContext = SelectorOptions & { readonly isStored: boolean }
 
@@ -68,7 +73,7 @@ export function* validateClaimSpec(
     celVersionOf(gates, isStored),
     slice,
   )
-  const how: SelectorContext = { isStored, selectors }
+  const how: SelectorContext = { isStored, selectors, release: gates.release }
   return yield* inPartsOf(
     () => validateDevices({ requests, constraints, config }, path, how),
     slice,
@@ -96,27 +101,27 @@ function validateDevices(
 ): FieldFault[] {
   const names = requestNames(requests)
   const own = `${path}.devices`
+  const { release } = how
   return [
     ...validateSet(itemsOf(requests), `${own}.requests`, {
       validate: (request, place) => validateRequest(request, place, how),
       key: { of: ({ name }) => textOf(name), name: 'name' },
       max: REQUESTS_MAX,
+      release,
     }),
-    ...validateList(
-      itemsOf(constraints),
-      `${own}.constraints`,
-      (constraint, place) => validateConstraint(constraint, place, names),
-      CONSTRAINTS_MAX,
-    ),
-    ...validateList(
-      itemsOf(config),
-      `${own}.config`,
-      (one, place) => [
-        ...validateReferences(one['requests'], `${place}.requests`, names),
-        ...validateConfiguration(one, place, how.isStored),
+    ...validateList(itemsOf(constraints), `${own}.constraints`, {
+      validate: (constraint, place) => validateConstraint(constraint, place, { names, release }),
+      max: CONSTRAINTS_MAX,
+      release,
+    }),
+    ...validateList(itemsOf(config), `${own}.config`, {
+      validate: (one, place) => [
+        ...validateReferences(one['requests'], `${place}.requests`, { names, release }),
+        ...validateConfiguration(one, place, how),
       ],
-      CONFIG_MAX,
-    ),
+      max: CONFIG_MAX,
+      release,
+    }),
   ]
 }
 
@@ -128,8 +133,14 @@ function validateRequest(
   const alternatives = itemsOf(firstAvailable)
   const count = (alternatives.length > 0 ? 1 : 0) + (isFields(exactly) ? 1 : 0)
   const why = 'exactly one of `exactly` or `firstAvailable` is required'
+  const faults = [
+    ...(count === 0 ? [required(path, why)] : []),
+    ...(count > 1 ? [invalidValue(path, null, `${why}, but multiple fields are set`)] : []),
+  ]
+  const ofName = validateLabel(textOf(name), `${path}.name`)
+  if (faults.length > 0 && how.release >= WHOLE_ITEMS_SINCE) return [...ofName, ...faults]
   return [
-    ...validateLabel(textOf(name), `${path}.name`),
+    ...ofName,
     ...(alternatives.length === 0
       ? []
       : validateSet(alternatives, `${path}.firstAvailable`, {
@@ -139,24 +150,24 @@ function validateRequest(
           ],
           key: { of: (one) => textOf(one['name']), name: 'name' },
           max: FIRST_AVAILABLE_MAX,
+          release: how.release,
         })),
     ...(isFields(exactly) ? validateExact(exactly, `${path}.exactly`, how) : []),
-    ...(count === 0 ? [required(path, why)] : []),
-    ...(count > 1 ? [invalidValue(path, null, `${why}, but multiple fields are set`)] : []),
+    ...faults,
   ]
 }
 
 function validateExact(
   request: Fields,
   path: string,
-  { selectors }: SelectorContext,
+  { selectors, release }: SelectorContext,
 ): FieldFault[] {
   return [
     ...validateClassName(textOf(request['deviceClassName']), `${path}.deviceClassName`),
-    ...selectors.validate(request['selectors'], `${path}.selectors`),
+    ...selectors.validate(request['selectors'], `${path}.selectors`, release),
     ...validateMode(request, path),
     ...faultsOfEach(itemsOf(request['tolerations']), (one, at) =>
-      validateToleration(one, `${path}.tolerations[${at}]`),
+      validateToleration(one, `${path}.tolerations[${at}]`, release),
     ),
   ]
 }
@@ -176,29 +187,37 @@ function validateMode({ allocationMode, count }: Fields, path: string): FieldFau
 function validateConstraint(
   { requests, matchAttribute }: Fields,
   path: string,
-  names: RequestNames,
+  context: ReferenceContext,
 ): FieldFault[] {
+  const { release } = context
   const place = `${path}.matchAttribute`
-  const faults = validateReferences(requests, `${path}.requests`, names)
+  const faults = validateReferences(requests, `${path}.requests`, context)
   if (matchAttribute === undefined || matchAttribute === null) return [...faults, required(place)]
   const attribute = textOf(matchAttribute)
-  const isPlain = attribute !== '' && !attribute.includes('/')
+  const isLater = release >= WHOLE_ITEMS_SINCE
+  const isPlain = (attribute !== '' || isLater) && !attribute.includes('/')
+  const why = isLater
+    ? 'a fully qualified name must be a domain and a name separated by a slash'
+    : 'must include a domain'
   return [
     ...faults,
-    ...validateQualified(attribute, place),
-    ...(isPlain ? [invalidValue(place, attribute, 'must include a domain')] : []),
+    ...validateQualified(attribute, place, release),
+    ...(isPlain ? [invalidValue(place, attribute, why)] : []),
   ]
 }
+
+export type ReferenceContext = { readonly names: RequestNames; readonly release: number }
 
 export const validateReferences = (
   list: Json | undefined,
   path: string,
-  names: RequestNames,
+  { names, release }: ReferenceContext,
 ): FieldFault[] =>
   validateSet(textsOf(list), path, {
     validate: (name, place) => validateReference(name, place, names),
     key: { of: (name) => name },
     max: REQUESTS_MAX,
+    release,
   })
 
 /** Validates a reference to a request or subrequest. */
@@ -219,11 +238,11 @@ export function validateReference(name: string, path: string, names: RequestName
 export function validateConfiguration(
   { opaque }: Fields,
   path: string,
-  isStored: boolean,
+  { isStored, release }: { readonly isStored: boolean; readonly release: number },
 ): FieldFault[] {
   if (!isFields(opaque)) return [required(`${path}.opaque`)]
   return [
-    ...validateDriverName(textOf(opaque['driver']), `${path}.opaque.driver`),
+    ...validateDriverName(textOf(opaque['driver']), `${path}.opaque.driver`, release),
     ...validateData(opaque['parameters'], `${path}.opaque.parameters`, isStored),
   ]
 }

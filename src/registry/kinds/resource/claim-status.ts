@@ -83,15 +83,18 @@ export function validateClaimStatus(
   const [status, before] = [statusOf(object), statusOf(current)]
   const names = requestNames(fieldsOf(fieldsOf(object['spec'])['devices'])['requests'])
   const allocated = allocatedIn(status)
+  const { release } = gates
   return [
     ...validateSet(itemsOf(status['reservedFor']), 'status.reservedFor', {
       validate: validateConsumer,
       key: { of: ({ uid }) => textOf(uid), name: 'uid' },
       max: RESERVED_FOR_MAX,
+      release,
     }),
     ...validateSet(itemsOf(status['devices']), 'status.devices', {
-      validate: (device, path) => validateDevice(device, path, allocated),
+      validate: (device, path) => validateDevice(device, path, { allocated, release }),
       key: { of: deviceId, name: 'deviceID', plainJson: deviceIdJson },
+      release,
     }),
     ...validateReserved(object, before),
     ...validateAllocation(status, before, { names, gates }),
@@ -135,28 +138,27 @@ function validateAllocation(
     return [invalidShown(path, goAllocation(allocation), 'field is immutable', value)]
   }
   const { results, config } = fieldsOf(allocation['devices'])
+  const { release } = gates
   return [
-    ...validateList(
-      itemsOf(results),
-      `${path}.devices.results`,
-      ({ request, driver, pool, device }, place) => [
+    ...validateList(itemsOf(results), `${path}.devices.results`, {
+      validate: ({ request, driver, pool, device }, place) => [
         ...validateReference(textOf(request), `${place}.request`, names),
-        ...validateDriverName(textOf(driver), `${place}.driver`),
+        ...validateDriverName(textOf(driver), `${place}.driver`, release),
         ...validatePoolName(textOf(pool), `${place}.pool`),
         ...validateLabel(textOf(device), `${place}.device`),
       ],
-      REQUESTS_MAX,
-    ),
-    ...validateList(
-      itemsOf(config),
-      `${path}.devices.config`,
-      (one, place) => [
+      max: REQUESTS_MAX,
+      release,
+    }),
+    ...validateList(itemsOf(config), `${path}.devices.config`, {
+      validate: (one, place) => [
         ...validateSource(textOf(one['source']), `${place}.source`),
-        ...validateReferences(one['requests'], `${place}.requests`, names),
-        ...validateConfiguration(one, place, false),
+        ...validateReferences(one['requests'], `${place}.requests`, { names, release }),
+        ...validateConfiguration(one, place, { isStored: false, release }),
       ],
-      2 * CONFIG_MAX,
-    ),
+      max: 2 * CONFIG_MAX,
+      release,
+    }),
     ...(isFields(allocation['nodeSelector'])
       ? faultsOf(nodeSelector, allocation['nodeSelector'], `${path}.nodeSelector`)
       : []),
@@ -173,12 +175,12 @@ function validateSource(source: string, path: string): FieldFault[] {
 function validateDevice(
   device: Fields,
   path: string,
-  allocated: ReadonlySet<string>,
+  { allocated, release }: { readonly allocated: ReadonlySet<string>; readonly release: number },
 ): FieldFault[] {
   const { driver, pool, device: name, conditions, data, networkData } = device
   const count = itemsOf(conditions).length
   return [
-    ...validateDriverName(textOf(driver), `${path}.driver`),
+    ...validateDriverName(textOf(driver), `${path}.driver`, release),
     ...validatePoolName(textOf(pool), `${path}.pool`),
     ...validateLabel(textOf(name), `${path}.device`),
     ...(allocated.has(deviceId(device))
@@ -191,13 +193,14 @@ function validateDevice(
     ...(count > CONDITIONS_MAX ? [tooMany(`${path}.conditions`, count, CONDITIONS_MAX)] : []),
     ...validateConditions(conditions, `${path}.conditions`),
     ...(textOf(data) === '' ? [] : validateData(data, `${path}.data`, false)),
-    ...validateNetwork(fieldsOf(networkData), `${path}.networkData`),
+    ...validateNetwork(fieldsOf(networkData), `${path}.networkData`, release),
   ]
 }
 
 function validateNetwork(
   { interfaceName, hardwareAddress, ips }: Fields,
   path: string,
+  release: number,
 ): FieldFault[] {
   const limited = (value: Fields[string], name: string, max: number): FieldFault[] =>
     Buffer.byteLength(textOf(value)) > max ? [tooLong(`${path}.${name}`, max)] : []
@@ -208,6 +211,7 @@ function validateNetwork(
       validate: (address, place) => checked(place, address, checkInterfaceAddress),
       key: { of: (address) => address },
       max: ADDRESSES_MAX,
+      release,
     }),
   ]
 }

@@ -63,6 +63,7 @@ function* validate(
       { [field]: before[field] },
     )
   const configStored = isStored('config')
+  const { release } = gates
   const selectors = yield* DeviceSelectors.compile(
     () => [spec],
     celVersionOf(gates, isStored('selectors')),
@@ -70,13 +71,13 @@ function* validate(
   )
   return yield* inPartsOf(
     () => [
-      ...selectors.validate(spec['selectors'], 'spec.selectors'),
-      ...validateList(
-        itemsOf(spec['config']),
-        'spec.config',
-        (one, path) => validateConfiguration(one, path, configStored),
-        CONFIG_MAX,
-      ),
+      ...selectors.validate(spec['selectors'], 'spec.selectors', release),
+      ...validateList(itemsOf(spec['config']), 'spec.config', {
+        validate: (one, path) =>
+          validateConfiguration(one, path, { isStored: configStored, release }),
+        max: CONFIG_MAX,
+        release,
+      }),
     ],
     slice,
   )

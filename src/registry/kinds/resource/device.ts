@@ -14,6 +14,7 @@ import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import { eachItem, mapEach, once } from '../../../lib/scheduling/parts.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
 import {
@@ -23,23 +24,35 @@ import {
   validateQualified,
   validateSet,
   validateSubdomain,
+  WHOLE_ITEMS_SINCE,
 } from './names.ts'
 import { validateTaint } from './taints.ts'
 
 const ENTRIES_MAX = 32
 const COUNTERS_MAX = 32
+/** Maximum number of counter sets that a device consumes, since 1.35. */
+const CONSUMED_SETS_MAX = 2
 const TAINTS_MAX = 4
 const VALUE_BYTES_MAX = 64
 const LABEL_CHARACTERS_MAX = 63
 
-type Slice = {
+type SliceContext = {
+  readonly release: number
+  /** The device of the same name in the stored slice. */
+  readonly current: Fields | undefined
   /** Names of the counters, keyed by the names of the slice's counter sets. */
   readonly counters: ReadonlyMap<string, ReadonlySet<string>>
   /** Whether each device of the slice specifies the nodes that can use it. */
   readonly isPerDevice: boolean
 }
 
-export function counterNames(sets: readonly Fields[]): Slice['counters'] {
+/**
+ * The first release that limits the number of counters of each set instead of their total number,
+ * and in which a device can consume counters that its slice does not have.
+ */
+export const COUNTERS_BOUNDED_SINCE = 35
+
+export function counterNames(sets: readonly Fields[]): SliceContext['counters'] {
   const entries = mapEach('counter sets', sets, ({ name, counters }) => {
     return [textOf(name), new Set(Object.keys(fieldsOf(counters)))] as const
   })
@@ -59,20 +72,25 @@ export function sumOf(items: readonly Fields[], count: (item: Fields) => number)
 
 const zero = (): { sum: number } => ({ sum: 0 })
 
-export function validateCounters(counters: Json | undefined, path: string): FieldFault[] {
+export function validateCounters(
+  counters: Json | undefined,
+  path: string,
+  release: number,
+): FieldFault[] {
   const map = fieldsOf(counters)
   if (once('number of counters', () => Object.keys(map).length) === 0) return [required(path)]
-  return validateMap(map, path, { key: validateLabel }, LABEL_CHARACTERS_MAX)
+  const max = release < COUNTERS_BOUNDED_SINCE ? Infinity : COUNTERS_MAX
+  return validateMap(map, path, { key: validateLabel, max, shownMax: LABEL_CHARACTERS_MAX })
 }
 
-export function validateDevice(device: Fields, path: string, slice: Slice): FieldFault[] {
+export function validateDevice(device: Fields, path: string, slice: SliceContext): FieldFault[] {
   const [attributes, capacity] = [fieldsOf(device['attributes']), fieldsOf(device['capacity'])]
-  const consumed = itemsOf(device['consumesCounters'])
+  const { release } = slice
+  const key = (name: string, place: string): FieldFault[] => validateQualified(name, place, release)
   const entries = once(
     'entries of a device',
     () => Object.keys(attributes).length + Object.keys(capacity).length,
   )
-  const counters = countersOf(consumed)
   return [
     ...validateLabel(textOf(device['name']), `${path}.name`),
     ...(entries > ENTRIES_MAX
@@ -85,38 +103,70 @@ export function validateDevice(device: Fields, path: string, slice: Slice): Fiel
         ]
       : []),
     ...validateMap(attributes, `${path}.attributes`, {
-      key: validateQualified,
-      item: validateAttribute,
+      key,
+      item: (value, place) => validateAttribute(value, place, release),
     }),
-    ...validateMap(capacity, `${path}.capacity`, { key: validateQualified }),
-    ...validateList(itemsOf(device['taints']), `${path}.taints`, validateTaint, TAINTS_MAX),
-    ...validateSet(consumed, `${path}.consumesCounters`, {
-      validate: ({ counterSet, counters: own }, place) => [
-        ...(textOf(counterSet) === '' ? [required(`${place}.counterSet`)] : []),
-        ...validateCounters(own, `${place}.counters`),
-      ],
-      key: { of: ({ counterSet }) => textOf(counterSet), name: 'counterSet' },
-    }),
-    ...(counters > COUNTERS_MAX
-      ? [
-          invalidValue(
-            path,
-            counters,
-            `the total number of counters must not exceed ${COUNTERS_MAX}`,
-          ),
-        ]
-      : []),
-    ...faultsOfEach(consumed, (one, at) =>
-      validateConsumption(one, `${path}.consumesCounters[${at}]`, slice),
-    ),
+    ...validateMap(capacity, `${path}.capacity`, { key }),
+    ...validateTaints(device['taints'], `${path}.taints`, slice),
+    ...validateConsumed(itemsOf(device['consumesCounters']), path, slice),
     ...validateNodes(device, path, slice.isPerDevice),
   ]
+}
+
+/** Validates taints. Since 1.35, taints that do not change are not validated again. */
+function validateTaints(
+  taints: Json | undefined,
+  path: string,
+  { release, current }: SliceContext,
+): FieldFault[] {
+  if (release >= KEPT_TAINTS_SINCE && current !== undefined && isSame(taints, current['taints']))
+    return []
+  return validateList(itemsOf(taints), path, {
+    validate: (taint, place) => validateTaint(taint, place, { release }),
+    max: TAINTS_MAX,
+    release,
+  })
+}
+
+/** The first release in which the taints of a device are validated only if they change. */
+const KEPT_TAINTS_SINCE = 35
+
+function validateConsumed(
+  consumed: readonly Fields[],
+  device: string,
+  slice: SliceContext,
+): FieldFault[] {
+  const { release } = slice
+  const path = `${device}.consumesCounters`
+  const isLater = release >= COUNTERS_BOUNDED_SINCE
+  const faults = validateSet(consumed, path, {
+    validate: ({ counterSet, counters }, place) => [
+      ...validateSetName(textOf(counterSet), `${place}.counterSet`, isLater),
+      ...validateCounters(counters, `${place}.counters`, release),
+    ],
+    key: { of: ({ counterSet }) => textOf(counterSet), name: 'counterSet' },
+    max: isLater ? CONSUMED_SETS_MAX : Infinity,
+    release,
+  })
+  if (isLater) return faults
+  const total = countersOf(consumed)
+  const why = `the total number of counters must not exceed ${COUNTERS_MAX}`
+  return [
+    ...faults,
+    ...(total > COUNTERS_MAX ? [invalidValue(device, total, why)] : []),
+    ...faultsOfEach(consumed, (one, at) => validateConsumption(one, `${path}[${at}]`, slice)),
+  ]
+}
+
+function validateSetName(name: string, path: string, isLater: boolean): FieldFault[] {
+  if (name === '') return [required(path)]
+  return isLater ? validateLabel(name, path) : []
 }
 
 function validateConsumption(
   { counterSet, counters }: Fields,
   path: string,
-  slice: Slice,
+  slice: SliceContext,
 ): FieldFault[] {
   const known = slice.counters.get(textOf(counterSet))
   if (known === undefined) {
@@ -133,7 +183,7 @@ function validateConsumption(
 const semver =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$/
 
-function validateAttribute(value: Json | undefined, path: string): FieldFault[] {
+function validateAttribute(value: Json | undefined, path: string, release: number): FieldFault[] {
   const attribute = fieldsOf(value)
   const given = ['bool', 'int', 'string', 'version'].filter((type) => attribute[type] !== undefined)
   const { string, version } = attribute
@@ -155,7 +205,9 @@ function validateAttribute(value: Json | undefined, path: string): FieldFault[] 
           ),
         ]),
     ...limited(version, 'version'),
-    ...(given.length === 0 ? [required(path, why)] : []),
+    ...(given.length === 0
+      ? [release < WHOLE_ITEMS_SINCE ? required(path, why) : invalidValue(path, '', why)]
+      : []),
     ...(given.length > 1 ? [shownAttribute(attribute, path, why)] : []),
   ]
 }

@@ -6,6 +6,7 @@ import {
   duplicateShown,
   faultsOfEach,
   type FieldFault,
+  invalidValue,
   required,
   tooLong,
   tooMany,
@@ -23,6 +24,12 @@ const IDENTIFIER_BYTES_MAX = 32
  * Longer keys are truncated in the middle.
  */
 const KEY_SHOWN_MAX = 63 + 1 + IDENTIFIER_BYTES_MAX
+
+/**
+ * The first release in which a list that is too long has only this error, the error of a duplicate
+ * names the item instead of its key, and incomplete names are invalid instead of missing.
+ */
+export const WHOLE_ITEMS_SINCE = 35
 
 export const validateLabel = (name: string, path: string): FieldFault[] =>
   checked(path, name, checkDnsLabel)
@@ -56,36 +63,44 @@ function validateIdentifier(id: string, path: string): FieldFault[] {
  * Validates a name of the form `name` or `domain/name`. As in kube-apiserver, names with several
  * slashes are not validated.
  */
-export function validateQualified(name: string, path: string): FieldFault[] {
-  if (name === '') return [required(path, 'name required')]
+export function validateQualified(name: string, path: string, release: number): FieldFault[] {
+  const isLater = release >= WHOLE_ITEMS_SINCE
+  const missing = (why: string): FieldFault =>
+    isLater ? invalidValue(path, '', why) : required(path, why)
+  if (name === '' && !isLater) return [missing('name required')]
   const parts = name.split('/')
   const [domain = '', id = ''] = parts
   if (parts.length === 1) return validateIdentifier(domain, path)
   if (parts.length > 2) return []
   return [
     ...(domain === ''
-      ? [required(path, 'the domain must not be empty')]
-      : validateDriverName(domain, path)),
-    ...(id === '' ? [required(path, 'the name must not be empty')] : validateIdentifier(id, path)),
+      ? [missing('the domain must not be empty')]
+      : validateDriverName(domain, path, release)),
+    ...(id === '' ? [missing('the name must not be empty')] : validateIdentifier(id, path)),
   ]
 }
 
 type Validate<T> = (item: T, path: string) => readonly FieldFault[]
 
+type ListRules<T> = {
+  readonly validate: Validate<T>
+  readonly max?: number
+  readonly release: number
+}
+
 export function validateList<T>(
   items: readonly T[],
   path: string,
-  validate: Validate<T>,
-  max = Infinity,
+  { validate, max = Infinity, release }: ListRules<T>,
 ): FieldFault[] {
-  return [
-    ...faultsOfEach(items, (item, at) => validate(item, `${path}[${at}]`)),
-    ...(items.length > max ? [tooMany(path, items.length, max)] : []),
-  ]
+  const faults = items.length > max ? [tooMany(path, items.length, max)] : []
+  if (faults.length > 0 && release >= WHOLE_ITEMS_SINCE) return faults
+  return [...faultsOfEach(items, (item, at) => validate(item, `${path}[${at}]`)), ...faults]
 }
 
 type Key<T> = {
   readonly of: (item: T) => string
+  /** Name of the key, which errors of releases before 1.35 contain. */
   readonly name?: string
   /** The JSON of a key whose text is shown without quotes in errors. */
   readonly plainJson?: Json
@@ -95,17 +110,16 @@ type Key<T> = {
 export function validateSet<T>(
   items: readonly T[],
   path: string,
-  {
-    validate,
-    key,
-    max = Infinity,
-  }: { readonly validate: Validate<T>; readonly key: Key<T>; readonly max?: number },
+  { key, ...rules }: ListRules<T> & { readonly key: Key<T> },
 ): FieldFault[] {
+  const { max = Infinity, release } = rules
+  const isLater = release >= WHOLE_ITEMS_SINCE
+  if (isLater && items.length > max) return validateList(items, path, rules)
   const keys = mapEach('keys of items', items, (item) => key.of(item))
   const repeats = repeatsIn(keys)
-  const suffix = key.name === undefined ? '' : `.${key.name}`
+  const suffix = key.name === undefined || isLater ? '' : `.${key.name}`
   return [
-    ...validateList(items, path, validate, max),
+    ...validateList(items, path, rules),
     ...faultsOfEach(keys, (text, at) => {
       if (!repeats.has(at)) return []
       return [
@@ -120,13 +134,22 @@ export function validateSet<T>(
   ]
 }
 
+type MapRules = {
+  readonly key: Validate<string>
+  readonly item?: Validate<Json | undefined>
+  /** Maximum number of entries. If there are more, only this error is reported. */
+  readonly max?: number
+  /** Maximum number of characters of a key that an error shows. */
+  readonly shownMax?: number
+}
+
 export function validateMap(
   map: Fields,
   path: string,
-  { key, item }: { readonly key: Validate<string>; readonly item?: Validate<Json | undefined> },
-  shownMax = KEY_SHOWN_MAX,
+  { key, item, max = Infinity, shownMax = KEY_SHOWN_MAX }: MapRules,
 ): FieldFault[] {
   const names = once('names of a map', () => Object.keys(map))
+  if (names.length > max) return [tooMany(path, names.length, max)]
   return faultsOfEach(names, (name) => {
     const place = `${path}[${shortened(name, shownMax)}]`
     return [...key(name, place), ...(item?.(map[name], place) ?? [])]

@@ -28,6 +28,7 @@ export const resourceClaimRules: KindRules = {
     returnsDeleted: true,
     statusKeeps: 'metadata',
     resetPaths: { status: ['spec'] },
+    resetPathsUntil: 34,
   },
   validate: () => [],
   // Validation runs in time slices, so that compiling the CEL expressions of requests does not

@@ -16,17 +16,28 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
-import { addAll } from '../../../lib/scheduling/long-lists.ts'
+import { addAll, firstBy } from '../../../lib/scheduling/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
-import { counterNames, countersOf, sumOf, validateCounters, validateDevice } from './device.ts'
+import {
+  COUNTERS_BOUNDED_SINCE,
+  counterNames,
+  countersOf,
+  sumOf,
+  validateCounters,
+  validateDevice,
+} from './device.ts'
 import { validateLabel, validatePoolName, validateSet, validateSubdomain } from './names.ts'
 import { withTime } from './taints.ts'
 
 const DEVICES_MAX = 128
+/** Maximum number of devices since 1.35, if one of them has taints or consumes counters. */
+const SPECIAL_DEVICES_MAX = 64
 const SHARED_COUNTERS_MAX = 32
+/** Maximum number of counter sets since 1.35. */
+const COUNTER_SETS_MAX = 8
 /** Maximum total number of counters that all devices use. */
 const DEVICE_COUNTERS_MAX = 1024
 const choice =
@@ -37,9 +48,22 @@ export const resourceSliceRules: KindRules = {
   strategy: { returnsDeleted: true, generation: { fields: ['spec'] } },
   selectableFields: ['spec.nodeName', 'spec.driver'],
   setDefaults: (object, _, now) => withTimes(object, now),
-  validate: (object) => validate(specOf(object), undefined),
-  validateUpdate: (object, current) => validate(specOf(object), specOf(current)),
+  validate: (object, gates) => validate(specOf(object), undefined, gates.release),
+  validateUpdate: (object, current, gates) =>
+    validate(specOf(object), specOf(current), gates.release),
+  warnings: (object, _current, { release }) =>
+    release < WARNED_SINCE ? [] : driverWarnings(textOf(specOf(object)['driver'])),
 }
+
+/** The first release that warns about uppercase letters in the names of drivers. */
+const WARNED_SINCE = 35
+
+const driverWarnings = (driver: string): string[] =>
+  driver === driver.toLowerCase()
+    ? []
+    : [
+        `spec.driver: driver names should be lowercase; ${quote(driver)} contains uppercase characters`,
+      ]
 
 /**
  * Rules for v1beta1 and v1alpha3. In these API versions, all fields of a device except its name are
@@ -86,50 +110,61 @@ function withTimes(object: KubeObject, now: () => string): KubeObject {
   return { ...object, spec: { ...spec, devices: changed } }
 }
 
-function validate(spec: Fields, before: Fields | undefined): FieldFault[] {
+function validate(spec: Fields, before: Fields | undefined, release: number): FieldFault[] {
   const { driver, pool, devices, sharedCounters } = spec
   const sets = itemsOf(sharedCounters)
-  const known = counterNames(sets)
-  const list = itemsOf(devices)
-  const deviceCounters = sumOf(list, ({ consumesCounters }) =>
-    countersOf(itemsOf(consumesCounters)),
-  )
-  const shared = countersOf(sets)
+  const isLater = release >= COUNTERS_BOUNDED_SINCE
   return [
-    ...validateDriverName(textOf(driver), 'spec.driver'),
+    ...validateDriverName(textOf(driver), 'spec.driver', release),
     ...validatePool(fieldsOf(pool)),
     ...(before === undefined ? [] : validateChange(spec, before)),
     ...validateNodes(spec),
-    ...validateSet(list, 'spec.devices', {
-      validate: (device, path) =>
-        validateDevice(device, path, {
-          counters: known,
-          isPerDevice: spec['perDeviceNodeSelection'] === true,
-        }),
-      key: { of: ({ name }) => textOf(name), name: 'name' },
-      max: DEVICES_MAX,
-    }),
-    ...atMost(
-      'spec.devices',
-      deviceCounters,
-      DEVICE_COUNTERS_MAX,
-      'the total number of counters in devices',
-    ),
-    ...atMost(
-      'spec.sharedCounters',
-      shared,
-      SHARED_COUNTERS_MAX,
-      'the total number of shared counters',
-    ),
+    ...(isLater && Array.isArray(sharedCounters) && Array.isArray(devices)
+      ? [invalidValue('spec', '', 'only one of `sharedCounters` or `devices` is allowed')]
+      : []),
+    ...validateDevices(spec, before, release),
+    ...(isLater ? [] : validateTotals(itemsOf(devices), sets)),
     ...validateSet(sets, 'spec.sharedCounters', {
       validate: ({ name, counters }, path) => [
         ...(textOf(name) === ''
           ? [required(`${path}.name`)]
           : validateLabel(textOf(name), `${path}.name`)),
-        ...validateCounters(counters, `${path}.counters`),
+        ...validateCounters(counters, `${path}.counters`, release),
       ],
       key: { of: ({ name }) => textOf(name), name: 'name' },
+      max: isLater ? COUNTER_SETS_MAX : Infinity,
+      release,
     }),
+  ]
+}
+
+function validateDevices(spec: Fields, before: Fields | undefined, release: number): FieldFault[] {
+  const list = itemsOf(spec['devices'])
+  const counters = counterNames(itemsOf(spec['sharedCounters']))
+  const known = firstBy(itemsOf(before?.['devices']), ({ name }) => textOf(name))
+  const isSpecial = (device: Fields): boolean =>
+    itemsOf(device['taints']).length > 0 || itemsOf(device['consumesCounters']).length > 0
+  const isPerDevice = spec['perDeviceNodeSelection'] === true
+  return validateSet(list, 'spec.devices', {
+    validate: (device, path) => {
+      const current = known.get(textOf(device['name']))
+      return validateDevice(device, path, { counters, isPerDevice, release, current })
+    },
+    key: { of: ({ name }) => textOf(name), name: 'name' },
+    max:
+      release >= COUNTERS_BOUNDED_SINCE && list.some(isSpecial) ? SPECIAL_DEVICES_MAX : DEVICES_MAX,
+    release,
+  })
+}
+
+function validateTotals(devices: readonly Fields[], sets: readonly Fields[]): FieldFault[] {
+  const used = sumOf(devices, ({ consumesCounters }) => countersOf(itemsOf(consumesCounters)))
+  const [ofDevices, ofSets] = ['counters in devices', 'shared counters'].map(
+    (what) => `the total number of ${what}`,
+  )
+  return [
+    ...atMost('spec.devices', used, DEVICE_COUNTERS_MAX, ofDevices ?? ''),
+    ...atMost('spec.sharedCounters', countersOf(sets), SHARED_COUNTERS_MAX, ofSets ?? ''),
   ]
 }
 

@@ -65,13 +65,12 @@ export class DeviceSelectors {
     return selectors
   }
 
-  validate(list: Json | undefined, path: string): FieldFault[] {
-    return validateList(
-      itemsOf(list),
-      path,
-      (selector, place) => this.#selector(selector, place),
-      SELECTORS_MAX,
-    )
+  validate(list: Json | undefined, path: string, release: number): FieldFault[] {
+    return validateList(itemsOf(list), path, {
+      validate: (selector, place) => this.#selector(selector, place),
+      max: SELECTORS_MAX,
+      release,
+    })
   }
 
   #selector({ cel }: Fields, path: string): readonly FieldFault[] {

@@ -29,26 +29,42 @@ import { DeviceSelectors, type SelectorOptions } from './selectors.ts'
 
 const effects = ['NoExecute', 'NoSchedule']
 
-export function validateTaint({ key, value, effect }: Fields, path: string): FieldFault[] {
+/** The first release that has the effect None, and that accepts an effect that does not change. */
+const NO_EFFECT_SINCE = 35
+
+/** Validates a taint. `current` is the stored taint that it replaces, if it is known. */
+export function validateTaint(
+  { key, value, effect }: Fields,
+  path: string,
+  { release, current }: { readonly release: number; readonly current?: Fields | undefined },
+): FieldFault[] {
   const [taintValue, taintEffect] = [textOf(value), textOf(effect)]
+  const isKept = current !== undefined && taintEffect === textOf(current['effect'])
   return [
     ...checked(`${path}.key`, textOf(key), checkQualifiedName),
     ...(taintValue === '' ? [] : checked(`${path}.value`, taintValue, checkLabelValue)),
-    ...(taintEffect === '' ? [required(`${path}.effect`)] : validateEffect(taintEffect, path)),
+    ...(isKept && release >= NO_EFFECT_SINCE
+      ? []
+      : taintEffect === ''
+        ? [required(`${path}.effect`)]
+        : validateEffect(taintEffect, path, release)),
   ]
 }
 
-const validateEffect = (effect: string, path: string): FieldFault[] =>
-  effects.includes(effect) ? [] : [notSupported(`${path}.effect`, effect, effects)]
+function validateEffect(effect: string, path: string, release: number): FieldFault[] {
+  const known = release < NO_EFFECT_SINCE ? effects : [...effects, 'None']
+  return known.includes(effect) ? [] : [notSupported(`${path}.effect`, effect, known)]
+}
 
 export function validateToleration(
   { key, operator, value, effect }: Fields,
   path: string,
+  release: number,
 ): FieldFault[] {
   return [
     ...(textOf(key) === '' ? [] : checked(`${path}.key`, textOf(key), checkQualifiedName)),
     ...validateOperator(textOf(operator), textOf(value), path),
-    ...(textOf(effect) === '' ? [] : validateEffect(textOf(effect), path)),
+    ...(textOf(effect) === '' ? [] : validateEffect(textOf(effect), path, release)),
   ]
 }
 
@@ -91,12 +107,15 @@ export const deviceTaintRuleRules: KindRules = {
 const selectorOf = (object: KubeObject | undefined): Fields =>
   fieldsOf(fieldsOf(object?.['spec'])['deviceSelector'])
 
+const taintOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['taint'])
+
 function* validateRule(
   object: KubeObject,
   current: KubeObject | undefined,
   { gates, slice }: SelectorOptions,
 ): Turns<FieldFault[]> {
   const path = 'spec.deviceSelector'
+  const { release } = gates
   const { deviceClassName, driver, pool, device, selectors } = selectorOf(object)
   const given = (
     value: Json | undefined,
@@ -112,10 +131,13 @@ function* validateRule(
   )
   return [
     ...given(deviceClassName, 'deviceClassName', validateSubdomain),
-    ...given(driver, 'driver', validateDriverName),
+    ...given(driver, 'driver', (text, place) => validateDriverName(text, place, release)),
     ...given(pool, 'pool', validatePoolName),
     ...given(device, 'device', validateLabel),
-    ...(yield* inPartsOf(() => compiled.validate(selectors, `${path}.selectors`), slice)),
-    ...validateTaint(fieldsOf(fieldsOf(object['spec'])['taint']), 'spec.taint'),
+    ...(yield* inPartsOf(() => compiled.validate(selectors, `${path}.selectors`, release), slice)),
+    ...validateTaint(taintOf(object), 'spec.taint', {
+      release,
+      current: current && taintOf(current),
+    }),
   ]
 }

@@ -38,19 +38,19 @@ export const csiNodeRules: KindRules = {
     needsResourceVersion: true,
     returnsDeleted: true,
   },
-  validate,
+  validate: (object, { release }) => validate(object, release),
   // As in kube-apiserver, an update is validated twice, so each error is reported twice.
   validateUpdate: (object, current, gates) => [
-    ...validate(object),
+    ...validate(object, gates.release),
     ...validateChange(object, current, gates),
-    ...validate(object),
+    ...validate(object, gates.release),
   ],
 }
 
 const driversOf = (object: KubeObject): readonly Fields[] =>
   itemsOf(fieldsOf(object['spec'])['drivers'])
 
-function validate(object: KubeObject): FieldFault[] {
+function validate(object: KubeObject, release: number): FieldFault[] {
   const repeats = repeatsIn(
     mapEach('names of drivers', driversOf(object), ({ name }) => textOf(name)),
   )
@@ -58,7 +58,7 @@ function validate(object: KubeObject): FieldFault[] {
     const path = `spec.drivers[${at}]`
     const name = textOf(driver['name'])
     return [
-      ...validateDriverName(name, `${path}.name`),
+      ...validateDriverName(name, `${path}.name`, release),
       ...validateNodeId(textOf(driver['nodeID']), `${path}.nodeID`),
       ...validateCount(fieldsOf(driver['allocatable'])['count'], `${path}.allocatable.count`),
       ...(repeats.has(at) ? [duplicate(`${path}.name`, name)] : []),
@@ -67,8 +67,12 @@ function validate(object: KubeObject): FieldFault[] {
   })
 }
 
-export function validateDriverName(name: string, path: string): FieldFault[] {
+/** The first release in which a missing driver name is only one error. */
+const ONE_ERROR_SINCE = 35
+
+export function validateDriverName(name: string, path: string, release: number): FieldFault[] {
   const faults = name === '' ? [required(path)] : []
+  if (name === '' && release >= ONE_ERROR_SINCE) return faults
   if (Buffer.byteLength(name) > DRIVER_NAME_BYTES_MAX)
     faults.push(tooLong(path, DRIVER_NAME_BYTES_MAX))
   return [

@@ -39,7 +39,7 @@ export const volumeAttachmentRules: KindRules = {
     statusKeeps: 'metadata',
   },
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
-  validate: (object) => [...validate(object), ...validateNames(object)],
+  validate: (object, { release }) => [...validate(object), ...validateNames(object, release)],
   validateUpdate: (object, current, { release }) => [
     ...validateAgain(object, release),
     ...validateSame(object, current),
@@ -70,11 +70,11 @@ function validate(object: KubeObject): FieldFault[] {
  * Validates names of new objects. Stored objects are not validated, because older versions accepted
  * other names.
  */
-function validateNames(object: KubeObject): FieldFault[] {
+function validateNames(object: KubeObject, release: number): FieldFault[] {
   const { attacher, source } = fieldsOf(object['spec'])
   const { persistentVolumeName: name } = fieldsOf(source)
   return [
-    ...validateDriverName(textOf(attacher), 'spec.attacher'),
+    ...validateDriverName(textOf(attacher), 'spec.attacher', release),
     ...(name === undefined
       ? []
       : checked('spec.source.persistentVolumeName', textOf(name), checkDnsSubdomain)),
