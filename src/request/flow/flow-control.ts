@@ -59,6 +59,8 @@ export type FlowControlOptions = {
   /** Number of seats of all priority levels together. */
   readonly seats: number
   readonly countObjects: CountObjects
+  /** Minor version of the release that the server implements. */
+  readonly release: number
   /** Timeout for requests without a deadline of their own, such as watches. */
   readonly requestTimeoutMs: number
 }
@@ -261,12 +263,13 @@ export class FlowControl implements Disposable {
   }
 
   #estimate({ level, series }: Flow, { info, request }: FlowControlRequest): Work {
+    const { countObjects, release } = this.#options
     const isPlain = info.kind !== 'resource' || info.verb === 'get'
     const bodyBytes = isPlain ? 0 : announcedBytes(request)
     const work = isPlain
       ? oneSeat
       : estimateWork(
-          { countObjects: this.#options.countObjects, watches: this.#watches },
+          { countObjects, release, watches: this.#watches },
           { info, query: request.query, seatsMax: level.requestSeatsMax, bodyBytes, series },
         )
     series.estimatedSeats().observe(Math.max(work.initialSeats, work.finalSeats))

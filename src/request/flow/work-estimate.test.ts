@@ -26,6 +26,7 @@ type EstimateCase = Partial<ResourceInfo> & {
   readonly seatsMax?: number
   readonly watches?: WatchCounts
   readonly bodyBytes?: number
+  readonly release?: number
 }
 
 function estimated(given: EstimateCase): Work {
@@ -35,6 +36,7 @@ function estimated(given: EstimateCase): Work {
     seatsMax = 10,
     watches = new WatchCounts(),
     bodyBytes = 0,
+    release = 33,
     ...more
   } = given
   const series = new FlowMetrics(new Metrics(), 0).flows.series('schema', 'level')
@@ -45,7 +47,7 @@ function estimated(given: EstimateCase): Work {
     bodyBytes,
     series,
   }
-  return estimateWork({ countObjects: () => stored, watches }, asked)
+  return estimateWork({ countObjects: () => stored, watches, release }, asked)
 }
 
 const seatsOf = (asked: EstimateCase): number => estimated(asked).initialSeats
@@ -71,6 +73,13 @@ test('a streaming list takes as many seats as a list, and other watches take one
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=1', stored: 250 }), 3)
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=false' }), 1)
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1' }), 1)
+})
+
+test('since 1.35, a watch that begins with the existing objects takes as many seats as a list', () => {
+  const watch = { verb: 'watch', release: 35 }
+  assert.equal(seatsOf({ ...watch, query: 'watch=1' }), 10)
+  assert.equal(seatsOf({ ...watch, query: 'watch=1&resourceVersion=0' }), 10)
+  assert.equal(seatsOf({ ...watch, query: 'watch=1&resourceVersion=5' }), 1)
 })
 
 test('a write occupies seats while it notifies watches, and a deletecollection occupies one seat', () => {

@@ -30,7 +30,12 @@ export const LONG_BODY_BYTES = SEATS_MAX * BODY_BYTES_PER_SEAT
 
 const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])
 
-export type EstimateOptions = { readonly countObjects: CountObjects; readonly watches: WatchCounts }
+export type EstimateOptions = {
+  readonly countObjects: CountObjects
+  readonly watches: WatchCounts
+  /** Minor version of the release. */
+  readonly release: number
+}
 
 export type EstimateInput = {
   readonly info: RequestInfo
@@ -43,7 +48,7 @@ export type EstimateInput = {
 }
 
 export function estimateWork(
-  { countObjects, watches }: EstimateOptions,
+  { countObjects, watches, release }: EstimateOptions,
   asked: EstimateInput,
 ): Work {
   const { info, query, series } = asked
@@ -51,8 +56,9 @@ export function estimateWork(
   const seatsMax = Math.min(asked.seatsMax, SEATS_MAX)
   if (info.verb === 'list') return seatsOnly(listSeats(info, query, countObjects), seatsMax)
   if (info.verb === 'watch') {
-    const isStreamed = isTrue(query.get('sendInitialEvents'))
-    return isStreamed ? seatsOnly(listSeats(info, query, countObjects), seatsMax) : oneSeat
+    const readsAll =
+      isTrue(query.get('sendInitialEvents')) || (release >= ALL_READ_SINCE && startsAnywhere(query))
+    return readsAll ? seatsOnly(listSeats(info, query, countObjects), seatsMax) : oneSeat
   }
   if (!mutatingVerbs.has(info.verb) || isTokenRequest(info)) return oneSeat
   const count = watches.of(info)
@@ -62,6 +68,12 @@ export function estimateWork(
   const { initialSeats } = seatsOnly(bodySeats, seatsMax)
   return { ...lingering(Math.ceil(count / WATCHES_PER_SEAT), seatsMax), initialSeats }
 }
+
+/** The first release in which a watch that begins with the existing objects counts like a list. */
+const ALL_READ_SINCE = 35
+
+const startsAnywhere = (query: URLSearchParams): boolean =>
+  ['', '0'].includes(query.get('resourceVersion') ?? '')
 
 /**
  * Returns the estimated work of notifying watches, as a number of seats and a duration. With fewer

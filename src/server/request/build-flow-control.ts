@@ -27,6 +27,7 @@ export function buildFlowControl(core: PlaneCore): FlowControlSubsystem | undefi
       const resource = registry.find(info)
       return resource && storage.cache.objectsOf(accessOf(resource).keys.prefix)
     },
+    release: config.release,
     requestTimeoutMs: config.requests.timeoutMs,
   })
   const { log } = environment
