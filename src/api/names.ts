@@ -72,6 +72,12 @@ export function checkDnsSubdomain(name: string): string[] {
     : [...faults, broken(subdomainRule, ['example.com'], subdomain)]
 }
 
+/** Like `checkDnsSubdomain`, but the error of a long name counts bytes. */
+export function checkLongName(name: string): string[] {
+  const max = SUBDOMAIN_CHARACTERS_MAX
+  return checkDnsSubdomain(name).map((fault) => (fault === atMost(max) ? bytesAtMost(max) : fault))
+}
+
 /**
  * The first release whose message about a DNS search path has the pattern with underscores, instead
  * of the pattern of other names.
@@ -166,15 +172,8 @@ export function checkQualifiedName(key: string): string[] {
       ? []
       : first === ''
         ? ['prefix part must be non-empty']
-        : checkPrefix(first).map((fault) => `prefix part ${fault}`)
+        : checkLongName(first).map((fault) => `prefix part ${fault}`)
   return [...prefixFaults, ...checkQualifiedPart(second ?? first)]
-}
-
-function checkPrefix(prefix: string): string[] {
-  const max = SUBDOMAIN_CHARACTERS_MAX
-  return checkDnsSubdomain(prefix).map((fault) =>
-    fault === atMost(max) ? bytesAtMost(max) : fault,
-  )
 }
 
 function checkQualifiedPart(part: string): string[] {

@@ -52,7 +52,9 @@ export function writeRules(
     createsOnUpdate: strategy.createsOnUpdate === true,
     metadata: {
       ...metadataRulesOf(strategy, gates.release),
-      checkName: rules.checkName ?? nameRuleOf(strategy),
+      ...(rules.checkName === undefined
+        ? nameRuleOf(strategy, gates.release)
+        : { checkName: rules.checkName }),
       ...(rules.usesGenerateNameVerbatim === true ? { usesGenerateNameVerbatim: true } : {}),
     },
     prepareCreate: (given, writer) => {

@@ -210,3 +210,18 @@ test('since 1.35, a driver with uppercase letters causes a warning', () => {
     'spec.driver: driver names should be lowercase; "D.example.com" contains uppercase characters'
   assert.deepEqual(warned('v1 ResourceSlice', slice({ driver: 'D.example.com' })), [[], [warning]])
 })
+
+test('since 1.35, a DeviceClass with an invalid generated name has one error', () => {
+  const given = {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'DeviceClass',
+    metadata: { name: `A${'a'.repeat(253)}`, generateName: 'A' },
+    spec: {},
+  }
+  const [older = [], newer = []] = created('v1 DeviceClass', given)
+  const pathsOf = (texts: readonly string[]) => texts.map((text) => text.replace(/: .*/, ''))
+  assert.deepEqual(pathsOf(older), ['metadata.generateName', 'metadata.name', 'metadata.name'])
+  assert.deepEqual(pathsOf(newer), ['metadata.name', 'metadata.name'])
+  assert.match(older[1] ?? '', /must be no more than 253 characters$/)
+  assert.match(newer[0] ?? '', /must be no more than 253 bytes$/)
+})

@@ -214,6 +214,8 @@ export type View = {
 /** The kind's own rules for metadata, in addition to the rules for all objects. */
 export type MetadataRules = {
   readonly checkName: (name: string) => string[]
+  /** Rule for generateName, if it differs from the rule for names. */
+  readonly checkPrefix?: (prefix: string) => string[]
   /**
    * Whether generateName is used as the complete name, because the format of names does not permit
    * a random suffix.

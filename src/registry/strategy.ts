@@ -4,6 +4,7 @@
  */
 import {
   checkDnsLabel,
+  checkLongName,
   checkDnsSubdomain,
   checkDns1035Label,
   checkPathSegment,
@@ -30,6 +31,11 @@ export type Strategy = {
    * `any`, only the rules of the kind itself validate names.
    */
   readonly names?: 'label' | 'dns1035' | 'path' | 'ip' | 'any'
+  /**
+   * Whether releases since 1.35 validate names by the tags of the type. Such names are DNS
+   * subdomains. The error of a long name counts bytes, and generateName is not validated.
+   */
+  readonly hasTaggedNames?: true
   /** Whether the kind's own validation skips metadata. */
   readonly ignoresMetadata?: true
   readonly finalizersNeedNoDomain?: true
@@ -89,13 +95,22 @@ const nameRules = {
   any: (): string[] => [],
 } as const
 
-export const nameRuleOf = ({ names }: Strategy): ((name: string) => string[]) =>
-  names === undefined ? checkDnsSubdomain : nameRules[names]
+/** The first release that validates names by the tags of types. */
+const TAGGED_NAMES_SINCE = 35
+
+type NameRule = Pick<MetadataRules, 'checkName' | 'checkPrefix'>
+
+export function nameRuleOf({ names, hasTaggedNames }: Strategy, release: number): NameRule {
+  if (hasTaggedNames === true && release >= TAGGED_NAMES_SINCE) return taggedNameRule
+  return { checkName: names === undefined ? checkDnsSubdomain : nameRules[names] }
+}
+
+const taggedNameRule: NameRule = { checkName: checkLongName, checkPrefix: () => [] }
 
 export const metadataRulesOf = (
   strategy: Strategy,
   release: number,
-): Omit<MetadataRules, 'checkName'> => ({
+): Omit<MetadataRules, 'checkName' | 'checkPrefix'> => ({
   isChecked: strategy.ignoresMetadata !== true,
   needsDomains: strategy.finalizersNeedNoDomain !== true,
   updateChecks: updateChecksOf(strategy, release),

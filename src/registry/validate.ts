@@ -76,10 +76,10 @@ function validateKindMetadata(
   lists: readonly FieldFault[],
 ): FieldFault[] {
   const { isNamespaced } = resource
-  const { isChecked, needsDomains, checkName } = resource.rules.metadata
+  const { isChecked, needsDomains, checkName, checkPrefix = checkName } = resource.rules.metadata
   if (!isChecked) return []
   return [
-    ...validateMetadata(metadata, { isNamespaced, checkName }, lists),
+    ...validateMetadata(metadata, { isNamespaced, checkName, checkPrefix }, lists),
     ...(needsDomains ? validateFinalizerDomains(metadata) : []),
   ]
 }

@@ -22,6 +22,7 @@ export const replicationControllerRules: KindRules = {
   strategy: {
     updateChecks: ['metadata', 'change', 'rules'],
     laterUpdateChecks: { since: VALIDATED_ONCE_SINCE, checks: ['change', 'rules'] },
+    hasTaggedNames: true,
     orphansDependents: true,
     generation: { fields: ['spec'] },
   },

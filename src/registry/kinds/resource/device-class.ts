@@ -16,6 +16,7 @@ import { DeviceSelectors, type SelectorOptions } from './selectors.ts'
 export const deviceClassRules: KindRules = {
   strategy: {
     updateChecks: ['metadata', 'change', 'rules'],
+    hasTaggedNames: true,
     returnsDeleted: true,
     generation: { fields: ['spec'] },
   },
