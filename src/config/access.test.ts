@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { authorizationTable, type RawFlags, rawOf } from '../../test/recorded/config-files/judge.ts'
-import { defaultGates } from '../api/gates.ts'
+import { defaultGates, defaultGatesOf } from '../api/gates.ts'
 import { createAuthority } from '../lib/x509/certificates.ts'
 import { valueOf } from '../objects/cel/json-values.ts'
 import { any, map, string } from '../objects/cel/types.ts'
@@ -427,4 +427,23 @@ test('the allowed common name of a front proxy can contain a comma', () => {
     'requestheader-allowed-names': ['"Proxy, Inc",front', 'third'],
   })
   assert.deepEqual(authentication.requestHeader?.allowedNames, ['Proxy, Inc', 'front', 'third'])
+})
+
+test('since 1.35, a front proxy whose authority also verifies clients needs allowed names', () => {
+  const pem = createAuthority('shared', Date.now()).certificatePem
+  const [proxy, client] = [write('shared-proxy-ca', pem), write('shared-client-ca', pem)]
+  const faultsIn = (release: number, more: RawFlags = {}): readonly string[] => {
+    const given = {
+      'requestheader-client-ca-file': proxy,
+      'requestheader-username-headers': 'X-Remote-User',
+      'client-ca-file': client,
+      ...more,
+    }
+    const values = new Values(flags, rawOf(given, flags), [])
+    readAuthentication(values, { gates: defaultGatesOf(release), warn, isOpen: false })
+    return values.faults.map((fault) => String(fault).slice(0, 40))
+  }
+  assert.deepEqual(faultsIn(34), [])
+  assert.deepEqual(faultsIn(35), ['--requestheader-client-ca-file and --cli'])
+  assert.deepEqual(faultsIn(35, { 'requestheader-allowed-names': 'proxy' }), [])
 })

@@ -2,6 +2,7 @@
  * Reads the `--requestheader-*` flags for front proxies, which pass the user in request headers.
  */
 import type { Gates } from '../api/gates.ts'
+import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { readAuthorityFile } from './authority-file.ts'
 import type { FlagName } from './flags.ts'
 import type { Values } from './values.ts'
@@ -51,8 +52,32 @@ export function readRequestHeader(
   checkUidHeaders(values, gates, lists.uidHeaders)
   const caPath = values.string('requestheader-client-ca-file')
   const caPem = caPath === '' ? undefined : readAuthorityFile(values, 'request-header', caPath)
-  return caPem === undefined ? null : { caPem, caPath, ...lists }
+  if (caPem === undefined) return null
+  if (lists.allowedNames.length === 0 && gates.release >= OVERLAP_REFUSED_SINCE)
+    checkOverlap(values, caPem)
+  return { caPem, caPath, ...lists }
 }
+
+/** The first release that refuses front proxies whose authority also verifies other clients. */
+const OVERLAP_REFUSED_SINCE = 35
+
+/**
+ * Refuses a certificate that is in the bundles of both front proxies and clients. Otherwise, any
+ * client could act as a front proxy, because all common names are allowed.
+ */
+function checkOverlap(values: Values, caPem: string): void {
+  const path = values.string('client-ca-file')
+  // A file that cannot be read or parsed is reported where the flag is read.
+  const clientPem = path === '' ? undefined : readAuthorityFile(ignored, 'client-ca-bundle', path)
+  if (clientPem === undefined) return
+  const known = new Set(parseCertificates(clientPem).map(({ fingerprint256 }) => fingerprint256))
+  if (!parseCertificates(caPem).some(({ fingerprint256 }) => known.has(fingerprint256))) return
+  values.fault(
+    '--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users',
+  )
+}
+
+const ignored = { fault: (): void => {} }
 
 function refuseBlank(values: Values, flag: FlagName, list: readonly string[]): void {
   if (list.some((value) => value.trim() === '')) values.fault(`empty value in "${flag}"`)
