@@ -1,6 +1,6 @@
 /**
- * Rules for StorageVersionMigration: a request to rewrite all objects of a resource, and its
- * progress (gate StorageVersionMigrator).
+ * Rules for StorageVersionMigration in v1alpha1: a request to rewrite all objects of a resource,
+ * and its progress (gate StorageVersionMigrator). Since 1.35, later-migration.ts has the rules.
  */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
@@ -9,6 +9,7 @@ import { quote } from '../../../api/quote.ts'
 import { isBeyond64Bits } from '../../../lib/text/go-literals.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
+import { faultsOfProgress } from './progress.ts'
 
 export const storageVersionMigrationRules: KindRules = {
   strategy: {
@@ -42,26 +43,6 @@ function validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
   const conditions = itemsOf(status['conditions'])
   const before = fieldsOf(current['status'])
   const path = 'status.conditions'
-  const is = (type: string): boolean => isTrue(conditions, type)
-  const was = (type: string): boolean => isTrue(itemsOf(before['conditions']), type)
-  const [hasSucceeded, hasFailed, isRunning] = [is('Succeeded'), is('Failed'), is('Running')]
-  const whys = [
-    ...(hasSucceeded && hasFailed
-      ? ['Both success and failed conditions cannot be true at the same time']
-      : []),
-    ...(hasSucceeded && isRunning
-      ? ['Running condition cannot be true when success condition is true']
-      : []),
-    ...(hasFailed && isRunning
-      ? ['Running condition cannot be true when failed condition is true']
-      : []),
-    ...(was('Succeeded') && !hasSucceeded
-      ? ['Success condition cannot be set to false once it is true']
-      : []),
-    ...(was('Failed') && !hasFailed
-      ? ['Failed condition cannot be set to false once it is true']
-      : []),
-  ]
   const [version, versionBefore] = [
     textOf(status['resourceVersion']),
     textOf(before['resourceVersion']),
@@ -73,12 +54,11 @@ function validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
     ...(isMoved
       ? [invalidValue('status.resourceVersion', version, 'resourceVersion cannot be updated')]
       : []),
-    ...whys.map((why) => invalidShown(path, goConditions(conditions), why)),
+    ...faultsOfProgress(object, current).map((why) =>
+      invalidShown(path, goConditions(conditions), why),
+    ),
   ]
 }
-
-const isTrue = (conditions: readonly Fields[], type: string): boolean =>
-  conditions.find((one) => one['type'] === type)?.['status'] === 'True'
 
 const INT64_MAX = 2n ** 63n - 1n
 
