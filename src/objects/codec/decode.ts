@@ -10,7 +10,7 @@ import { JsonMap } from '../../api/json-map.ts'
 import type { Json } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { zeroTime } from '../../api/time.ts'
-import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
+import type { Any, Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
 import { itemBytesMin, STORED_BYTES_MAX } from '../schema/stored-size.ts'
 import { JsonScanner, type JsonType } from '../../api/json-scanner.ts'
 import { isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
@@ -169,11 +169,17 @@ const MAP_KEY = '\0'
 
 /**
  * An error in a value: a message, or the description of a value with a wrong type. If the Go type
- * of an enclosing value has its own UnmarshalJSON, the path in the message begins at that value.
+ * of an enclosing value has its own UnmarshalJSON, `names` begins at that value.
  */
 type ValueFault =
   | string
-  | { readonly shown: string; readonly goName: string; readonly text: string }
+  | {
+      readonly shown: string
+      readonly goName: string
+      readonly text: string
+      /** Names of the fields from the value with the own UnmarshalJSON to the wrong value. */
+      readonly names: readonly string[]
+    }
 
 /**
  * Go types in CRD schemas that have their own UnmarshalJSON. They occur in JSONSchemaProps, and
@@ -397,9 +403,7 @@ class Decoder {
       case 'int64':
         return this.#integer(type, schema.type, schema.goName)
       case 'any':
-        return selfReading.has(schema.goName)
-          ? this.#selfReading(type, schema.goName)
-          : readAny(scanner)
+        return selfReading.has(schema.goName) ? this.#selfReading(type, schema) : readAny(scanner)
       case 'raw':
         return readRaw(scanner)
       case 'float64':
@@ -503,17 +507,19 @@ class Decoder {
    * Decodes a value of a type in `selfReading`. If it has an unexpected JSON type, it is an error
    * for JSONSchemaPropsOrBool, and an empty value for the other types.
    */
-  #selfReading(type: JsonType, goName: string): Json | undefined {
+  #selfReading(type: JsonType, { goName, namesInner }: Any): Json | undefined {
     const { scanner } = this
     const schema = this.#struct
-    if (type === 'object' && schema !== undefined) return this.#alone(() => this.struct(schema, {}))
+    if (type === 'object' && schema !== undefined)
+      return this.#alone(() => this.struct(schema, {}), namesInner)
     if (goName === 'v1.JSONSchemaPropsOrBool') {
       if (type === 'bool') return scanner.readBoolean()
       scanner.skipValue()
       return this.#refuse('boolean or JSON schema expected')
     }
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
-    if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
+    if (type === 'array' && of !== undefined)
+      return this.#alone(() => this.#list(of, []), namesInner)
     scanner.skipValue()
     // For JSONSchemaPropsOrArray, return false instead of null, so that the validation of CRDs can
     // detect that there was a value.
@@ -522,9 +528,9 @@ class Decoder {
 
   /**
    * Decodes a value on its own, as Go's UnmarshalJSON does. Only the first wrong type in it is
-   * reported, and the path in the message begins at this value.
+   * reported. The path in the message ends at this value, unless `namesInner` is true.
    */
-  #alone(read: () => Json): Json | undefined {
+  #alone(read: () => Json, namesInner = false): Json | undefined {
     const [path, struct, found] = [this.#path, this.#struct, this.#found]
     this.#path = []
     // Unknown and duplicate fields inside the value are not reported.
@@ -538,7 +544,9 @@ class Decoder {
     this.#found = found
     if (wrong === undefined) return value
     return this.#refuse(
-      typeof wrong === 'string' ? wrong : this.#describe(wrong.shown, wrong.goName),
+      typeof wrong === 'string'
+        ? wrong
+        : this.#describe(wrong.shown, wrong.goName, namesInner ? wrong.names : []),
     )
   }
 
@@ -648,13 +656,17 @@ class Decoder {
     if (this.#found.mismatch === undefined) this.#found = { ...this.#found, mismatch: why }
   }
 
-  #describe(shown: string, goName: string): ValueFault {
-    const names = this.#path.filter((part) => typeof part === 'string' && !part.startsWith(MAP_KEY))
+  #describe(shown: string, goName: string, inner: readonly string[] = []): ValueFault {
+    const names = this.#path
+      .filter((part) => typeof part === 'string')
+      .filter((part) => !part.startsWith(MAP_KEY))
+      .concat(inner)
     const place =
       this.#struct === undefined ? 'value' : `struct field ${this.#struct.name}.${names.join('.')}`
     return {
       shown,
       goName,
+      names,
       text: `json: cannot unmarshal ${cutText(shown)} into Go ${place} of type ${goName}`,
     }
   }

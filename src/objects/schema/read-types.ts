@@ -46,6 +46,7 @@ import {
   type Embedded,
   type Field,
   type FieldGate,
+  INNER_NAMED_SINCE,
   PARTIAL_KEYS_SINCE,
   type PatchStrategy,
   type Scalar,
@@ -166,7 +167,10 @@ export class TypeCatalogue {
       openTypes.get(go) ??
       scalars.get(`meta.${go}`) ??
       openTypes.get(`meta.${go}`)
-    if (fixed !== undefined) return fixed
+    if (fixed !== undefined)
+      return fixed.type === 'any' && this.#release >= INNER_NAMED_SINCE
+        ? { ...fixed, namesInner: true }
+        : fixed
     const dot = go.indexOf('.')
     const other = go.slice(0, dot)
     const owner = dot === -1 ? own : this.#package(other.includes('/') ? other : `${other}/v1`)

@@ -43,7 +43,15 @@ export type ScalarType =
   | 'intOrString'
 
 /** JSON of any type. */
-export type Any = { readonly type: 'any'; readonly goName: string }
+export type Any = {
+  readonly type: 'any'
+  readonly goName: string
+  /** Whether errors name the fields inside the value, although its type reads itself. */
+  readonly namesInner?: true
+}
+
+/** The first release in which errors name the fields inside of types that read themselves. */
+export const INNER_NAMED_SINCE = 35
 
 /**
  * Any JSON, stored as text without whitespace. It is printed as it is, so that the digits of

@@ -126,7 +126,7 @@ export function versionsOf(
         before: other.before(made?.before ?? before()),
         after: other.after(made?.after ?? after()),
       }),
-      isWhole: request.resource.isCustom,
+      isWhole: comparesWhole(request),
     }
   }
 }
@@ -214,3 +214,13 @@ export function fittingIn(wire: Fields, { shape }: Resource, what: string): Fiel
   if (faults.length > 0) throw new UnknownVersionError(what + formatFaults(faults))
   return wire
 }
+
+/** The first release in which a write of the status ignores other fields in all versions. */
+const IGNORED_EVERYWHERE_SINCE = 35
+
+/**
+ * Whether fields that the path of the request cannot change are compared in other versions than
+ * that of the request. kube-apiserver does this for custom kinds.
+ */
+const comparesWhole = ({ resource, subresource }: ResourceRequest): boolean =>
+  resource.isCustom && (subresource !== 'status' || resource.release < IGNORED_EVERYWHERE_SINCE)

@@ -15,7 +15,7 @@ import { validateLabelSelector } from '../../rules/label-selector.ts'
 import { type Strategy, VALIDATED_ONCE_SINCE } from '../../strategy.ts'
 
 /** Steps in the validation of an update since 1.35. */
-export const laterUpdateChecks: Strategy['laterUpdateChecks'] = {
+export const laterUpdateChecks: NonNullable<Strategy['laterUpdateChecks']> = {
   since: VALIDATED_ONCE_SINCE,
   checks: ['metadata', 'change', 'rules'],
 }
