@@ -6,7 +6,7 @@
 import type { Gates } from '../../api/gates.ts'
 import { createEnvironment, type Environment, type Library } from './environment.ts'
 import { authorizerLibrary } from './library/authorizer.ts'
-import { formatLibrary } from './library/formats.ts'
+import { formatLibraryOf } from './library/formats.ts'
 import { ipLibrary } from './library/ip.ts'
 import { includesLibrary, listsLibrary, setsLibrary } from './library/lists.ts'
 import { moreListsLibraryOf } from './library/more-lists.ts'
@@ -42,7 +42,7 @@ const libraries: readonly (readonly [since: number, library: LibraryRow])[] = [
   [29, formattedStrings],
   [29, setsLibrary],
   [30, ipLibrary],
-  [31, formatLibrary],
+  [31, formatLibraryOf],
   [32, { macros: twoVariableMacros }],
   [SEMVER_SINCE, semverLibrary],
   [34, moreListsLibraryOf],

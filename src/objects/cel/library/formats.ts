@@ -8,7 +8,7 @@ import {
   checkDnsSubdomain,
   checkLabelValue,
   checkQualifiedName,
-  olderLabelText,
+  labelTextOf,
 } from '../../../api/names.ts'
 import { PATTERN_FACTOR, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -55,15 +55,19 @@ function checkUri(text: string): readonly string[] {
   return 'fault' in url ? [url.fault()] : []
 }
 
-const formats: readonly FormatValue[] = [
+const formatsOf = (release: number): readonly FormatValue[] => [
   new FormatValue('dns1123Label', checkDnsLabel),
   new FormatValue('dns1123Subdomain', checkDnsSubdomain),
   new FormatValue('dns1035Label', checkDns1035Label),
-  new FormatValue('qualifiedName', (text) => checkQualifiedName(text).map(olderLabelText)),
+  new FormatValue('qualifiedName', (text) =>
+    checkQualifiedName(text).map((fault) => labelTextOf(fault, release)),
+  ),
   new FormatValue('dns1123LabelPrefix', (text) => checkDnsLabel(maskDash(text))),
   new FormatValue('dns1123SubdomainPrefix', (text) => checkDnsSubdomain(maskDash(text))),
   new FormatValue('dns1035LabelPrefix', (text) => checkDns1035Label(maskDash(text))),
-  new FormatValue('labelValue', (text) => checkLabelValue(text).map(olderLabelText)),
+  new FormatValue('labelValue', (text) =>
+    checkLabelValue(text).map((fault) => labelTextOf(fault, release)),
+  ),
   new FormatValue('uri', checkUri),
   new FormatValue('uuid', (text) => unless(uuid.test(text), 'does not match the UUID format')),
   new FormatValue('byte', (text) => unless(base64.test(text), 'invalid base64')),
@@ -93,21 +97,23 @@ const validate: FunctionPart = {
     traversal(sizeOf(text)) * traversal(PATTERN_CHARACTERS_MAX, PATTERN_FACTOR),
 }
 
-export const formatLibrary: Library = {
-  functions: [
-    ...formats.map((format) => ({
-      name: `format.${format.name}`,
-      overloads: [global(`format_${format.name}`, [], type)],
-      run: () => format,
-    })),
-    {
-      name: 'format.named',
-      overloads: [global('format_named', [string], optional(type))],
-      run: (name) => {
-        const format = formats.find((known) => known.name === name)
-        return format === undefined ? none : new Optional(format)
-      },
-    },
-    validate,
-  ],
+/** Returns the named formats of a minor version of Kubernetes. */
+export function formatLibraryOf(release: number): Library {
+  const formats = formatsOf(release)
+  return { functions: [...formats.map(constant), named(formats), validate] }
 }
+
+const constant = (format: FormatValue): FunctionPart => ({
+  name: `format.${format.name}`,
+  overloads: [global(`format_${format.name}`, [], type)],
+  run: () => format,
+})
+
+const named = (formats: readonly FormatValue[]): FunctionPart => ({
+  name: 'format.named',
+  overloads: [global('format_named', [string], optional(type))],
+  run: (name) => {
+    const format = formats.find((known) => known.name === name)
+    return format === undefined ? none : new Optional(format)
+  },
+})

@@ -1,6 +1,7 @@
 import { duplicateShown, type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { quote } from '../../../api/quote.ts'
 import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { mapEach } from '../../../lib/scheduling/parts.ts'
@@ -20,19 +21,26 @@ export const runtimeClassRules: KindRules = {
     createsOnUpdate: true,
   },
   validate,
-  validateUpdate: (object, current) => [...validateHandler(object, current), ...validate(object)],
+  validateUpdate: (object, current, gates) => [
+    ...validateHandler(object, current),
+    ...validate(object, gates),
+  ],
 }
 
 /** Rule for overhead: the resources that a Pod needs in addition to those of its containers. */
 const overhead: Rule = (value, path, check) =>
   resourceRequirements({ limits: fieldsOf(value)['podFixed'] }, path, check)
 
+/** The first release in which paths of errors inside a toleration name `tolerations` only once. */
+const NAMED_ONCE_SINCE = 35
+
 /**
  * Rule for tolerations, which must be unique. As in kube-apiserver, the paths of errors inside a
- * toleration repeat `tolerations`.
+ * toleration repeat `tolerations` in releases before 1.35.
  */
 const uniqueTolerations: Rule = (value, path, check) => {
-  tolerations(value, `${path}.tolerations`, check)
+  const { release } = check.gates
+  tolerations(value, release < NAMED_ONCE_SINCE ? `${path}.tolerations` : path, check)
   const list = itemsOf(value)
   for (const at of repeatsIn(mapEach('tolerations of a class', list, identityOf))) {
     const json = list[at] ?? {}
@@ -46,11 +54,11 @@ const scheduling = fields({
   tolerations: uniqueTolerations,
 })
 
-function validate(object: KubeObject): FieldFault[] {
+function validate(object: KubeObject, gates: Gates): FieldFault[] {
   return [
     ...faultsOf(named(checkDnsLabel), object['handler'], 'handler'),
     ...faultsOf(ifPresent(overhead), object['overhead'], 'overhead'),
-    ...faultsOf(ifPresent(scheduling), object['scheduling'], 'scheduling'),
+    ...faultsOf(ifPresent(scheduling), object['scheduling'], 'scheduling', gates),
   ]
 }
 

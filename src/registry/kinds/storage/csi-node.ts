@@ -22,6 +22,7 @@ import { quote } from '../../../api/quote.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { mapEach } from '../../../lib/scheduling/parts.ts'
+import { ONE_ERROR_SINCE } from '../core/pod/volume-sources.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
@@ -66,9 +67,6 @@ function validate(object: KubeObject, release: number): FieldFault[] {
     ]
   })
 }
-
-/** The first release in which a missing driver name is only one error. */
-const ONE_ERROR_SINCE = 35
 
 export function validateDriverName(name: string, path: string, release: number): FieldFault[] {
   const faults = name === '' ? [required(path)] : []

@@ -6,6 +6,7 @@ import {
   required,
   tooLong,
 } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import {
   entriesOf,
@@ -39,26 +40,31 @@ export const volumeAttachmentRules: KindRules = {
     statusKeeps: 'metadata',
   },
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
-  validate: (object, { release }) => [...validate(object), ...validateNames(object, release)],
-  validateUpdate: (object, current, { release }) => [
-    ...validateAgain(object, release),
+  validate: (object, gates) => [
+    ...validate(object, gates),
+    ...validateNames(object, gates.release),
+  ],
+  validateUpdate: (object, current, gates) => [
+    ...validateAgain(object, gates),
     ...validateSame(object, current),
   ],
   status: {
-    validateUpdate: (object, _current, { release }) => validateAgain(object, release),
+    validateUpdate: (object, _current, gates) => validateAgain(object, gates),
   },
 }
 
 /** Validates an update. As in kube-apiserver, releases before 1.35 validate it twice. */
-const validateAgain = (object: KubeObject, release: number): FieldFault[] =>
-  release < VALIDATED_ONCE_SINCE ? [...validate(object), ...validate(object)] : validate(object)
+function validateAgain(object: KubeObject, gates: Gates): FieldFault[] {
+  const faults = validate(object, gates)
+  return gates.release < VALIDATED_ONCE_SINCE ? [...faults, ...faults] : faults
+}
 
-function validate(object: KubeObject): FieldFault[] {
+function validate(object: KubeObject, gates: Gates): FieldFault[] {
   const { attacher, nodeName, source } = fieldsOf(object['spec'])
   const { attachError, attachmentMetadata, detachError } = fieldsOf(object['status'])
   return [
     ...(textOf(attacher) === '' ? [required('spec.attacher')] : []),
-    ...validateSource(fieldsOf(source), 'spec.source'),
+    ...validateSource(fieldsOf(source), 'spec.source', gates),
     ...checked('spec.nodeName', textOf(nodeName), checkDnsSubdomain),
     ...validateMetadata(attachmentMetadata),
     ...validateError(attachError, 'status.attachError'),
@@ -84,6 +90,7 @@ function validateNames(object: KubeObject, release: number): FieldFault[] {
 function validateSource(
   { inlineVolumeSpec, persistentVolumeName }: Fields,
   path: string,
+  gates: Gates,
 ): FieldFault[] {
   const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
   if (inlineVolumeSpec === undefined && persistentVolumeName === undefined)
@@ -91,7 +98,7 @@ function validateSource(
   if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined)
     return [forbiddenField(path, exactlyOne)]
   if (inlineVolumeSpec !== undefined)
-    return faultsOf(inlineVolume, inlineVolumeSpec, `${path}.inlineVolumeSpec`)
+    return faultsOf(inlineVolume, inlineVolumeSpec, `${path}.inlineVolumeSpec`, gates)
   if (textOf(persistentVolumeName) !== '') return []
   return [required(`${path}.persistentVolumeName`, 'must specify non empty persistentVolumeName')]
 }

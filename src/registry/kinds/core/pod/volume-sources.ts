@@ -183,9 +183,13 @@ const quobyte: Rule = (value, path, { faults }) => {
   if (isEmpty(fieldsOf(value)['volume'])) faults.push(required(`${path}.volume`))
 }
 
+/** The first release in which a missing driver name is only one error. */
+export const ONE_ERROR_SINCE = 35
+
 /** Rule for the name of a CSI driver, which is a DNS subdomain. */
 export const driverName: Rule = (value, path, check) => {
   if (isEmpty(value)) check.faults.push(required(path))
+  if (isEmpty(value) && check.gates.release >= ONE_ERROR_SINCE) return
   atMostBytes(DRIVER_BYTES_MAX)(value, path, check)
   named((name) => checkDnsSubdomain(name.toLowerCase()))(value, path, check)
 }
