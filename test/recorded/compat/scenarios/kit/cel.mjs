@@ -20,7 +20,7 @@ export const sample = {
 
 const withRules = (rules) => crd({ spec: object(sampleSchema, { 'x-kubernetes-validations': rules }) });
 const run = (pick) => POST(at(), widget('w', { spec: sample }), { query: { dryRun: 'All' }, pick });
-const messages = (b) => b?.details?.causes?.map((c) => c.message.replace(/^Invalid value: "object": /, ''));
+const messages = (b) => b?.details?.causes?.map((c) => c.message.replace(/^Invalid value: (?:"object": )?/, ''));
 
 /** Each expression's value, as text, in the message of a rule that never holds. */
 export const evaluated = (id, about, ...expressions) => withCrd(`cel-${id}`, { section, about }, withRules(expressions.map((e, i) => ({ rule: 'false', messageExpression: `'#${i}_%s'.format([${e}])`, message: `#${i}_no value` }))), [
