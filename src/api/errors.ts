@@ -79,6 +79,7 @@ type Extra = {
   readonly metadata?: StatusMetadata
   readonly cause?: unknown
   readonly isUntyped?: boolean
+  readonly hasNosniff?: boolean
 }
 
 /**
@@ -98,6 +99,8 @@ export class ApiError extends Error {
    * text, whatever the client accepts.
    */
   readonly isUntyped: boolean
+  /** Whether the response has the header x-content-type-options. */
+  readonly hasNosniff: boolean
 
   constructor(code: number, reason: Reason | undefined, message: string, extra: Extra = {}) {
     super(cutText(message, MESSAGE_CHARACTERS_MAX), { cause: extra.cause })
@@ -107,6 +110,7 @@ export class ApiError extends Error {
     this.details = extra.details
     this.metadata = extra.metadata ?? {}
     this.isUntyped = extra.isUntyped ?? false
+    this.hasNosniff = extra.hasNosniff ?? false
   }
 }
 
@@ -743,12 +747,17 @@ export function noRequestInfo(path: string): TextError {
 
 /**
  * Returned if a request has impersonation headers for groups, a uid or extras, but not for a user.
+ * Before 1.35, it is an internal error.
  */
-export function impersonatesNobody(request: Target, parts: readonly string[]): TextError {
+export function impersonatesNobody(parts: readonly string[]): ApiError {
+  return new ApiError(400, 'BadRequest', withoutUser(parts), { hasNosniff: true })
+}
+
+export function impersonatesNobodyText(request: Target, parts: readonly string[]): TextError {
   return internalText(request, withoutUser(parts))
 }
 
-export const withoutUser = (parts: readonly string[]): string =>
+const withoutUser = (parts: readonly string[]): string =>
   `requested [${cutText(parts.join(' '))}] without impersonating a user`
 
 /** Returned if no authorizer allowed the request and at least one authorizer failed. */

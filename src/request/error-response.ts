@@ -52,9 +52,11 @@ function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    // As in kube-apiserver, only a 403 response of the authorization filter has the header
-    // x-content-type-options.
-    ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
+    // As in kube-apiserver, only a 403 response of the authorization filter and few other errors
+    // have the header x-content-type-options.
+    ...(error.hasNosniff || (isRefusal && error.reason === 'Forbidden')
+      ? { 'x-content-type-options': 'nosniff' }
+      : {}),
   }
   // As in kube-apiserver, the audit log does not contain a Status that is sent in a media type that
   // the client does not accept.

@@ -6,7 +6,7 @@
 import type { AccessAttributes } from '../../api/access.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { checkDnsLabel, checkDnsSubdomain } from '../../api/names.ts'
-import { badRequest, impersonatesNobody, withoutUser } from '../../api/errors.ts'
+import { impersonatesNobody, impersonatesNobodyText } from '../../api/errors.ts'
 import { type ApiRequest, decodeHeaderKey, headerValues } from '../../api/request.ts'
 import {
   anonymousUser,
@@ -83,8 +83,8 @@ export async function impersonate(
 function nobody(request: ApiRequest, asked: ImpersonatedUser, release: number): Error {
   const parts = partsOf(asked)
   return release < BAD_REQUEST_SINCE
-    ? impersonatesNobody(request, parts)
-    : badRequest(withoutUser(parts))
+    ? impersonatesNobodyText(request, parts)
+    : impersonatesNobody(parts)
 }
 
 function readHeaders(headers: IncomingHttpHeaders): ImpersonatedUser {
