@@ -9,18 +9,20 @@ import type { Program } from '../../cel/compile.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
 import {
-  duplicate,
+  duplicateShown,
   FAULTS_CHARACTERS_MAX,
   FAULTS_MAX,
   type FieldFault,
   forbiddenField,
+  invalidShown,
   invalidValue,
   required,
   duplicateWithoutValue,
   invalidWithoutValue,
-  type PrintedScalar,
 } from '../../../api/field-fault.ts'
+import { goShown } from '../../../api/go-value.ts'
 import { isFields, type Json } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
 import { correlatedItems, isUnchanged } from './correlate.ts'
 import type { CompiledRule, RuleNode } from './rules.ts'
 import type { Structural } from './structural.ts'
@@ -206,7 +208,7 @@ function* runOwn({ value, node, path, old, wasSame }: RuleTarget, run: Run): Tur
     )
     const fault = faultOf(rule, {
       at: joined(path, rule.path.replace(/^\./, '')) || '<nil>',
-      shown: node.showsValue ? scalarOf(node, value) : shown,
+      shown: node.showsValue ? shownOf(node, value) : quote(shown),
       text,
     })
     const isWarning = !rule.usesOldSelf && wasSame !== undefined && (yield* wasSame())
@@ -294,14 +296,20 @@ function* computedMessage(message: Program, variables: Variables, run: Run): Tur
   return text.includes('\n') || Buffer.byteLength(text) > MESSAGE_BYTES_MAX ? '' : text
 }
 
-/** Returns a value as an error message shows it. Objects and lists are not shown. */
-const scalarOf = ({ shown }: RuleNode, value: Json): PrintedScalar | undefined =>
-  shown === 'object' || shown === 'array' || typeof value === 'object' ? undefined : value
+/**
+ * Returns a value as an error message shows it, or undefined if the message shows no value. The
+ * schema decides this, so an object or list is shown if the value has the wrong type.
+ */
+function shownOf({ shown }: RuleNode, value: Json): string | undefined {
+  if (shown === 'object' || shown === 'array') return undefined
+  if (typeof value === 'object') return goShown(value)
+  return typeof value === 'string' ? quote(value) : `${value}`
+}
 
 type ShownFault = {
   readonly at: string
-  /** The value that the message shows. Undefined if it shows none. */
-  readonly shown: PrintedScalar | undefined
+  /** The text of the value. Undefined if the message shows no value. */
+  readonly shown: string | undefined
   readonly text: string
 }
 
@@ -309,6 +317,6 @@ function faultOf({ rule }: CompiledRule, { at, shown, text }: ShownFault): Field
   if (rule.reason === 'FieldValueForbidden') return forbiddenField(at, text)
   if (rule.reason === 'FieldValueRequired') return required(at, text)
   if (rule.reason === 'FieldValueDuplicate')
-    return shown === undefined ? duplicateWithoutValue(at) : duplicate(at, shown)
-  return shown === undefined ? invalidWithoutValue(at, text) : invalidValue(at, shown, text)
+    return shown === undefined ? duplicateWithoutValue(at) : duplicateShown(at, shown)
+  return shown === undefined ? invalidWithoutValue(at, text) : invalidShown(at, shown, text)
 }
