@@ -12,6 +12,8 @@ export type MutatedKind = {
    * scale subresource.
    */
   readonly hasSchema: boolean
+  /** Minor version of the release. */
+  readonly release: number
 }
 
 /**
@@ -27,5 +29,6 @@ export function mutatedBy(
     expected: { ...kind, shape: isOfResource ? resource.shape : shape() },
     hasSchema:
       operation !== 'CONNECT' && kind.group === resource.group && kind.version === resource.version,
+    release: resource.release,
   }
 }

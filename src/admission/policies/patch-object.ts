@@ -21,7 +21,12 @@ import { printOrdered } from '../../objects/codec/json.ts'
 import { objectText } from '../../objects/codec/object.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { JsonNode, valueOf } from '../../objects/patch/document.ts'
-import { applyOperations, type Operation, TestFailed } from '../../objects/patch/json-patch.ts'
+import {
+  applyOperations,
+  type Operation,
+  refusesScalars,
+  TestFailed,
+} from '../../objects/patch/json-patch.ts'
 import { PatchError, Work } from '../../objects/patch/work.ts'
 import { fillType } from '../webhooks/patched.ts'
 import type { MutatedKind } from './mutated.ts'
@@ -42,14 +47,14 @@ const OBJECT_CHARACTERS_MAX = 8 * 1024 * 1024
 export function* patchObject(
   result: Result,
   object: KubeObject,
-  { expected }: MutatedKind,
+  { expected, release }: MutatedKind,
 ): Steps<KubeObject> {
   const work = new Work()
   const operations = operationsOf(result, work)
   yield undefined
   const root = new JsonNode(objectText(object, expected.shape.struct), work)
   try {
-    const patched = yield* applyOperations(root, operations, work)
+    const patched = yield* applyOperations(root, operations, work, refusesScalars(release))
     yield undefined
     if (expected.shape.custom === undefined) fillType(patched, expected, work)
     else refuseOtherVersion(patched, object)

@@ -135,6 +135,7 @@ async function mutateBy(
     const result = await patched(patch, document, {
       ...kindAt(resource, subresource),
       shape: versioned.shape,
+      release: own.release,
     })
     if (result === undefined) return undefined
     const { object, isChanged } = result

@@ -8,7 +8,7 @@ import { decodeStruct } from '../../objects/codec/decode.ts'
 import { printString } from '../../objects/codec/json.ts'
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 import { JsonNode } from '../../objects/patch/document.ts'
-import { applyOperations } from '../../objects/patch/json-patch.ts'
+import { applyOperations, refusesScalars } from '../../objects/patch/json-patch.ts'
 import { type JsonPatch, readOperations } from '../../objects/patch/read-operations.ts'
 import { PatchError, Work } from '../../objects/patch/work.ts'
 import { isSame } from '../../objects/schema/equal.ts'
@@ -27,6 +27,9 @@ export class UndecodablePatch extends Error {
   override readonly name = 'UndecodablePatch'
 }
 
+/** The kind of the patched object, and the minor version of the release. */
+type PatchedKind = Expected & { readonly release: number }
+
 /**
  * Resolves to the patched object, or to undefined if the patch has no operations. Fails with an
  * UndecodablePatch, or with an InternalError, whatever the failurePolicy of the webhook.
@@ -34,7 +37,7 @@ export class UndecodablePatch extends Error {
 export async function patched(
   patch: string,
   document: () => string,
-  expected: Expected,
+  expected: PatchedKind,
 ): Promise<Patched | undefined> {
   try {
     return await inSlices(apply(patch, document, expected))
@@ -52,13 +55,14 @@ export async function patched(
 function* apply(
   patch: string,
   document: () => string,
-  expected: Expected,
+  expected: PatchedKind,
 ): Steps<Patched | undefined> {
   const work = new Work()
   const operations = yield* decode(patch, work)
   if (operations.length === 0) return undefined
   const before = document()
-  const root = yield* applyOperations(new JsonNode(before, work), operations, work)
+  const isStrict = refusesScalars(expected.release)
+  const root = yield* applyOperations(new JsonNode(before, work), operations, work, isStrict)
   yield undefined
   if (expected.shape.custom === undefined) fillType(root, expected, work)
   else {

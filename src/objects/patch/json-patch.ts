@@ -33,6 +33,12 @@ export type Operation = {
   readonly value: Value | undefined
 }
 
+/** The first release in which a string, a number or null cannot replace the whole document. */
+const SCALARS_REFUSED_SINCE = 35
+
+/** Whether such a replacement fails. Otherwise, it is ignored. */
+export const refusesScalars = (release: number): boolean => release >= SCALARS_REFUSED_SINCE
+
 /**
  * Applies all operations to a document and returns the result. Also changes the given document.
  * Throws a PatchError if an operation fails.
@@ -41,8 +47,9 @@ export function* applyOperations(
   document: JsonNode,
   operations: readonly Operation[],
   work: Work,
+  isStrict = false,
 ): Steps<JsonNode> {
-  const run = new Run(document, work)
+  const run = new Run(document, work, isStrict)
   for (const operation of operations) {
     yield undefined
     yield* run.apply(operation)
@@ -59,11 +66,14 @@ type OperationTarget = { readonly inside: Items | Members; readonly key: string 
 class Run {
   root: JsonNode
   readonly #work: Work
+  /** Whether a scalar that replaces the whole document is an error. */
+  readonly #isStrict: boolean
   #copiedBytes = 0
 
-  constructor(root: JsonNode, work: Work) {
+  constructor(root: JsonNode, work: Work, isStrict: boolean) {
     this.root = root
     this.#work = work
+    this.#isStrict = isStrict
   }
 
   *apply({ op = 'unknown', path, from, value }: Operation): Steps<void> {
@@ -177,9 +187,11 @@ class Run {
     return value
   }
 
-  /** Replaces the whole document. Only an object or list can replace it; a scalar is ignored. */
+  /** Replaces the whole document. Only an object or list can replace it. */
   #replaceRoot(value: Value): void {
     if (value !== null && (value.members() ?? value.items()) !== undefined) this.root = value
+    else if (this.#isStrict)
+      throw new PatchError('replace operation value must be object or array: %!w(<nil>)')
   }
 
   #copy(value: Value): Value {

@@ -27,6 +27,8 @@ export type Patch = {
   readonly text: string
   /** Whether unknown and duplicate fields must be reported. */
   readonly isChecked: boolean
+  /** Whether a JSON patch that replaces the whole object by a scalar fails. False by default. */
+  readonly isStrict?: boolean
   /** Time slices for the steps of the work. Undefined if the patch and the object are small. */
   readonly slices?: Slices | undefined
 }
@@ -71,13 +73,14 @@ function decodeText(text: string, expected: Expected): DecodeResult {
 
 type PatchedText = { readonly text: string; readonly strictFaults: readonly string[] }
 
-function* applyJson(document: string, { text, isChecked, slices }: Patch): Steps<PatchedText> {
+function* applyJson(document: string, patch: Patch): Steps<PatchedText> {
+  const { text, isChecked, isStrict, slices } = patch
   const work = new Work(slices)
   const { operations, strictFaults } = yield* readOperations(text, work, isChecked)
   try {
     const root = new JsonNode(document, work)
     yield* root.opened()
-    const patched = yield* applyOperations(root, operations, work)
+    const patched = yield* applyOperations(root, operations, work, isStrict)
     yield undefined
     return { text: yield* stepOf(() => patched.print(), slices), strictFaults }
   } catch (error) {

@@ -5,6 +5,7 @@ import { printOwners } from '../../objects/apply/managers.ts'
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import type { FieldValidation } from '../../objects/codec/decode-body.ts'
 import { atOnce, inSlices } from '../../lib/scheduling/slices.ts'
+import { refusesScalars } from '../../objects/patch/json-patch.ts'
 import { applyPatch, type Patch } from '../../objects/patch/patches.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { trackingOf } from './owners.ts'
@@ -31,7 +32,12 @@ export function readPatch(
 ): Change {
   const { resource, name, context } = request
   const expected = request.view ?? resource
-  const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
+  const patch = {
+    form,
+    text: body.toString('utf8'),
+    isChecked: fieldValidation !== 'Ignore',
+    isStrict: refusesScalars(resource.release),
+  }
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined) throw notFound(resource, name)
     context.enter('patch')
