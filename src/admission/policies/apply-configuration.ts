@@ -9,7 +9,7 @@ import type { MergeType } from '../../objects/apply/merge-type.ts'
 import { mergeTypeOfObjects } from '../../objects/apply/object-merge-type.ts'
 import { childOf } from '../../objects/apply/owned.ts'
 import { itemElement, printElement } from '../../objects/apply/path-element.ts'
-import { formatFaults, validateApplied } from '../../objects/apply/validate.ts'
+import { formatFaults, validateApplied, validateTyped } from '../../objects/apply/validate.ts'
 import { wholeWire } from '../../objects/apply/wire.ts'
 import { ConstructedStruct, type Result } from '../../objects/cel/values.ts'
 import { decodePatched } from '../../objects/codec/decode-body.ts'
@@ -21,6 +21,9 @@ import { goTextOf } from './foreign-text.ts'
 import type { MutatedKind } from './mutated.ts'
 import { type ForeignValue, MutationFault, NativeValues } from './native-value.ts'
 import { typeNameFaults } from './type-names.ts'
+
+/** The first release in which lists of the object may contain several items with the same key. */
+const REPEATS_ALLOWED_SINCE = 35
 
 /**
  * Returns the merged object. Fails with a MutationFault if the result of the expression cannot be
@@ -62,7 +65,10 @@ export function* applyConfiguration(
   yield undefined
   const live = wholeWire(object, shape.struct)
   yield undefined
-  const misfits = validateApplied(live, type)
+  const misfits = (mutated.release < REPEATS_ALLOWED_SINCE ? validateApplied : validateTyped)(
+    live,
+    type,
+  )
   if (misfits.length > 0)
     throw refused('failed to convert original object to typed object', formatFaults(misfits))
   yield undefined
