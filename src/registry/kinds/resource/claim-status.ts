@@ -18,6 +18,7 @@ import {
   fieldsOf,
   isFields,
   itemsOf,
+  type Json,
   type KubeObject,
   textOf,
   textsOf,
@@ -56,8 +57,15 @@ const HARDWARE_ADDRESS_BYTES_MAX = 128
 const statusOf = (object: KubeObject): Fields => fieldsOf(object['status'])
 const deviceId = ({ driver, pool, device }: Fields): string =>
   [driver, pool, device].map(textOf).join('/')
-/** JSON of the ID of a device in kube-apiserver, whose parts have no exported fields. */
-const deviceIdJson = { Driver: {}, Pool: {}, Device: {}, ShareID: {} } as const
+
+/** The first release that shows the parts of the ID of a device. */
+const PARTS_SHOWN_SINCE = 35
+
+/** Returns the JSON of the ID of a device in kube-apiserver. */
+const deviceIdJson = ({ driver, pool, device }: Fields, release: number): Json =>
+  release < PARTS_SHOWN_SINCE
+    ? { Driver: {}, Pool: {}, Device: {}, ShareID: {} }
+    : { Driver: textOf(driver), Pool: textOf(pool), Device: textOf(device), ShareID: '' }
 
 const allocatedIn = (status: Fields): ReadonlySet<string> =>
   new Set(itemsOf(fieldsOf(fieldsOf(status['allocation'])['devices'])['results']).map(deviceId))
@@ -93,7 +101,7 @@ export function validateClaimStatus(
     }),
     ...validateSet(itemsOf(status['devices']), 'status.devices', {
       validate: (device, path) => validateDevice(device, path, { allocated, release }),
-      key: { of: deviceId, name: 'deviceID', plainJson: deviceIdJson },
+      key: { of: deviceId, name: 'deviceID', plainJson: (device) => deviceIdJson(device, release) },
       release,
     }),
     ...validateReserved(object, before),
@@ -187,7 +195,7 @@ function validateDevice(
       ? []
       : [
           invalidShown(path, deviceId(device), 'must be an allocated device in the claim', {
-            json: deviceIdJson,
+            json: deviceIdJson(device, release),
           }),
         ]),
     ...(count > CONDITIONS_MAX ? [tooMany(`${path}.conditions`, count, CONDITIONS_MAX)] : []),

@@ -32,7 +32,9 @@ const ENTRIES_MAX = 32
 const COUNTERS_MAX = 32
 /** Maximum number of counter sets that a device consumes, since 1.35. */
 const CONSUMED_SETS_MAX = 2
-const TAINTS_MAX = 4
+const TAINTS_MAX = 16
+/** Maximum before 1.35. */
+const FEW_TAINTS_MAX = 4
 const VALUE_BYTES_MAX = 64
 const LABEL_CHARACTERS_MAX = 63
 
@@ -123,12 +125,15 @@ function validateTaints(
     return []
   return validateList(itemsOf(taints), path, {
     validate: (taint, place) => validateTaint(taint, place, { release }),
-    max: TAINTS_MAX,
+    max: release < KEPT_TAINTS_SINCE ? FEW_TAINTS_MAX : TAINTS_MAX,
     release,
   })
 }
 
-/** The first release in which the taints of a device are validated only if they change. */
+/**
+ * The first release in which a device may have more taints, and they are validated only if they
+ * change.
+ */
 const KEPT_TAINTS_SINCE = 35
 
 function validateConsumed(

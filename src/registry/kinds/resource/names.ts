@@ -103,7 +103,7 @@ type Key<T> = {
   /** Name of the key, which errors of releases before 1.35 contain. */
   readonly name?: string
   /** The JSON of a key whose text is shown without quotes in errors. */
-  readonly plainJson?: Json
+  readonly plainJson?: (item: T) => Json
 }
 
 /** Validates a list whose items have unique keys. */
@@ -121,13 +121,14 @@ export function validateSet<T>(
   return [
     ...validateList(items, path, rules),
     ...faultsOfEach(keys, (text, at) => {
-      if (!repeats.has(at)) return []
+      const item = items[at]
+      if (item === undefined || !repeats.has(at)) return []
       return [
         duplicateShown(
           `${path}[${at}]${suffix}`,
           key.plainJson === undefined ? quote(text) : cutText(text),
           '',
-          key.plainJson === undefined ? undefined : { json: key.plainJson },
+          key.plainJson === undefined ? undefined : { json: key.plainJson(item) },
         ),
       ]
     }),
