@@ -4,7 +4,9 @@
  */
 import type { KindRules } from '../../kind-rules.ts'
 import { priorityClassRules } from './priority-class.ts'
+import { workloadRules } from './workload.ts'
 
 export const rules: readonly (readonly [string, KindRules])[] = [
   ['PriorityClass.scheduling.k8s.io', priorityClassRules],
+  ['Workload.scheduling.k8s.io v1alpha1', workloadRules],
 ]
