@@ -196,13 +196,13 @@ test('since 1.35, unchanged taints of a device are not validated again', () => {
 })
 
 test('since 1.35, a list that is too long has no other errors', () => {
-  const taints = Array.from({ length: 5 }, () => ({ key: 'k', effect: 'Unknown' }))
+  const taints = Array.from({ length: 17 }, () => ({ key: 'k', effect: 'Unknown' }))
   const [older = [], newer] = created(
     'v1 ResourceSlice',
     slice({ devices: [{ name: 'a', taints }] }),
   )
-  assert.equal(older.length, 6)
-  assert.deepEqual(newer, ['spec.devices[0].taints: Too many: 5: must have at most 4 items'])
+  assert.equal(older.length, 18)
+  assert.deepEqual(newer, ['spec.devices[0].taints: Too many: 17: must have at most 16 items'])
 })
 
 test('since 1.35, a driver with uppercase letters causes a warning', () => {

@@ -15,6 +15,7 @@ import {
   isFields,
   type Json,
   type KubeObject,
+  itemsOf,
   numberOf,
   textOf,
 } from '../../../api/object.ts'
@@ -262,22 +263,66 @@ function validateElastic({ completions, parallelism }: Fields, before: Fields): 
 /** Scheduling directives that can change while a Job is suspended and has not been started. */
 const placing = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
 
-function validateTemplate(
-  { template }: Fields,
-  current: KubeObject,
-  { release }: Gates,
-): FieldFault[] {
+function validateTemplate({ template }: Fields, current: KubeObject, gates: Gates): FieldFault[] {
+  const { release } = gates
   const before = fieldsOf(current['spec'])
-  const isWaiting =
-    before['suspend'] === true && fieldsOf(current['status'])['startTime'] === undefined
-  const expected = isWaiting
+  const placed = isPlaceable(current, gates)
     ? placedLike(fieldsOf(before['template']), fieldsOf(template))
     : before['template']
+  if (before['suspend'] === true && gates.isOn(resourcesGate) && isStopped(current))
+    return validateResourcesOnly(fieldsOf(template), fieldsOf(placed), release)
+  const expected = placed
   if (isEqual(typeOf('core/v1', 'PodTemplateSpec', release), template, expected)) return []
   const type = 'core.PodTemplateSpec'
   const value = { type, json: template ?? {} }
   return [invalidShown('spec.template', `${type}{...}`, 'field is immutable', value)]
 }
+
+/** The gate with which a stopped Job can change the resources of its containers. */
+const resourcesGate = 'MutablePodResourcesForSuspendedJobs'
+
+/** Whether the status of a Job shows that it is suspended and has no Pods. */
+function isStopped(job: KubeObject): boolean {
+  const { conditions, active } = fieldsOf(job['status'])
+  const isSuspended = itemsOf(conditions).some(
+    ({ type, status }) => type === 'Suspended' && status === 'True',
+  )
+  return isSuspended && numberOf(active) === 0
+}
+
+/** Whether the scheduling directives of a Job can change. */
+function isPlaceable(job: KubeObject, gates: Gates): boolean {
+  if (fieldsOf(job['spec'])['suspend'] !== true) return false
+  if (gates.isOn('MutableSchedulingDirectivesForSuspendedJobs')) return isStopped(job)
+  return fieldsOf(job['status'])['startTime'] === undefined
+}
+
+/** Requires that nothing but the resources of containers differs from the expected template. */
+function validateResourcesOnly(template: Fields, expected: Fields, release: number): FieldFault[] {
+  const [now, was] = [fieldsOf(template['spec']), fieldsOf(expected['spec'])]
+  const adapted = {
+    ...was,
+    ...Object.fromEntries(
+      ['containers', 'initContainers'].flatMap((list) =>
+        was[list] === undefined
+          ? []
+          : [[list, withResources(itemsOf(was[list]), itemsOf(now[list]))]],
+      ),
+    ),
+  }
+  if (isEqual(typeOf('core/v1', 'PodSpec', release), now, adapted)) return []
+  const type = 'core.PodSpec'
+  const value = { type, json: now }
+  return [invalidShown('spec.template.spec', `${type}{...}`, 'field is immutable', value)]
+}
+
+/** Returns containers with the resources of other containers of the same names. */
+const withResources = (containers: readonly Fields[], others: readonly Fields[]): Fields[] =>
+  containers.map((one, at) => {
+    const { name, resources } = others[at] ?? {}
+    const isSame = others.length === containers.length && one['name'] === name
+    return isSame ? { ...one, resources } : one
+  })
 
 function placedLike(template: Fields, other: Fields): Fields {
   const [own, pod] = [fieldsOf(template['spec']), fieldsOf(other['spec'])]

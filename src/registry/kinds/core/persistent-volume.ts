@@ -167,7 +167,7 @@ export const persistentVolumeRules: KindRules = {
       ...validate(object, own),
       // As in kube-apiserver, an update validates the spec twice, so each error is reported twice.
       ...faultsOf(spec, now, 'spec', own),
-      ...validateChange(now, before),
+      ...validateChange(now, before, gates),
       ...validateAttributesChange(now, before, gates),
     ]
   },
@@ -223,7 +223,7 @@ function validateMountOptions({
   ]
 }
 
-function validateChange(now: Fields, before: Fields): FieldFault[] {
+function validateChange(now: Fields, before: Fields, gates: Gates): FieldFault[] {
   const faults: FieldFault[] = []
   const source = sourceOf(now)
   // The only permitted change of the volume source is to add a Secret for volume expansion.
@@ -240,6 +240,7 @@ function validateChange(now: Fields, before: Fields): FieldFault[] {
   const was = before['nodeAffinity']
   if (
     was === undefined ||
+    gates.isOn('MutablePVNodeAffinity') ||
     [was, withNewerLabels(was)].some((one) => isSameAffinity(now['nodeAffinity'], one))
   )
     return faults

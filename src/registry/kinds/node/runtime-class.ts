@@ -11,7 +11,7 @@ import { identityOf } from '../../../objects/schema/equal.ts'
 import { resourceRequirements } from '../../rules/resources.ts'
 import { faultsOf, fields, ifPresent, type Rule } from '../../rules/rule.ts'
 import { named } from '../../rules/scalars.ts'
-import { tolerations } from '../core/pod/scheduling.ts'
+import { classTolerations } from '../core/pod/scheduling.ts'
 
 export const runtimeClassRules: KindRules = {
   strategy: {
@@ -40,7 +40,7 @@ const NAMED_ONCE_SINCE = 35
  */
 const uniqueTolerations: Rule = (value, path, check) => {
   const { release } = check.gates
-  tolerations(value, release < NAMED_ONCE_SINCE ? `${path}.tolerations` : path, check)
+  classTolerations(value, release < NAMED_ONCE_SINCE ? `${path}.tolerations` : path, check)
   const list = itemsOf(value)
   for (const at of repeatsIn(mapEach('tolerations of a class', list, identityOf))) {
     const json = list[at] ?? {}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { defaultGates } from '../../../api/gates.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { workloadRules } from './workload.ts'
 
@@ -14,8 +15,10 @@ const groups = (...podGroups: Fields[]): KubeObject => workload({ podGroups })
 const gang = (name: string, minCount = 1): Fields => ({ name, policy: { gang: { minCount } } })
 const faultsOf = (object: KubeObject, current?: KubeObject): string[] =>
   [
-    ...workloadRules.validate(object),
-    ...(current === undefined ? [] : (workloadRules.validateUpdate?.(object, current) ?? [])),
+    ...(workloadRules.validate?.(object, defaultGates) ?? []),
+    ...(current === undefined
+      ? []
+      : (workloadRules.validateUpdate?.(object, current, defaultGates) ?? [])),
   ].map(({ path, message }) => `${path}: ${message}`)
 
 test('a Workload has one to eight groups of Pods', () => {

@@ -7,7 +7,7 @@ import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
 import type { PodTemplateSpec } from '../../../pod-specs.ts'
 import { deletionCost, isDeletionCost } from './annotations.ts'
-import { usesRestartRules } from './restart-rules.ts'
+import { restartsAll, usesRestartRules } from './restart-rules.ts'
 import { containersOf } from './windows.ts'
 
 /**
@@ -39,6 +39,11 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
     containersOf(spec).some(({ container: { env } }) =>
       itemsOf(env).some(({ valueFrom }) => fieldsOf(valueFrom)['fileKeyRef'] !== undefined),
     ),
+  TaintTolerationComparisonOperators: (spec) =>
+    itemsOf(spec['tolerations']).some(({ operator }) => operator === 'Gt' || operator === 'Lt'),
+  UserNamespacesHostNetworkSupport: (spec) =>
+    spec['hostUsers'] === false && spec['hostNetwork'] === true,
+  RestartAllContainersOnContainerExits: restartsAll,
   [keptDevices]: (spec) =>
     spec['hostUsers'] === false &&
     containersOf(spec).some(({ container }) => itemsOf(container['volumeDevices']).length > 0),

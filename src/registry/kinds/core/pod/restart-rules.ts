@@ -12,6 +12,8 @@ import { type Check, eachIn } from '../../../rules/rule.ts'
 import type { GatedPart } from './gated.ts'
 
 const gate = 'ContainerRestartRules'
+/** The gate of rules that restart all containers. With it, sidecars can also have rules. */
+export const restartAllGate = 'RestartAllContainersOnContainerExits'
 const RULES_MAX = 20
 const EXIT_CODES_MAX = 255
 const policies = ['Always', 'Never', 'OnFailure'] as const
@@ -33,6 +35,19 @@ export const usesRestartRules = (spec: Fields): boolean =>
   itemsOf(spec['initContainers']).some((one) => hasOwnPolicy(one) || hasRules(one)) ||
   ['containers', 'ephemeralContainers'].some((list) =>
     itemsOf(spec[list]).some((one) => one['restartPolicy'] !== undefined || hasRules(one)),
+  )
+
+/** Whether a Pod has rules that require the feature gate RestartAllContainersOnContainerExits. */
+export const restartsAll = (spec: Fields): boolean =>
+  canRestartAll(spec) ||
+  itemsOf(spec['initContainers']).some((one) => one['restartPolicy'] === 'Always' && hasRules(one))
+
+/** Whether a Pod has a rule that restarts all its containers. */
+export const canRestartAll = (spec: Fields): boolean =>
+  ['initContainers', 'containers'].some((list) =>
+    itemsOf(spec[list]).some(({ restartPolicyRules }) =>
+      itemsOf(restartPolicyRules).some(({ action }) => action === 'RestartAllContainers'),
+    ),
   )
 
 /**
@@ -61,7 +76,7 @@ function withoutPolicy(container: Fields, list: string): Fields {
   return isKept ? { ...rest, restartPolicy } : rest
 }
 
-/** Validates the policy and the rules of a container that is not a sidecar. */
+/** Validates the policy and the rules of a container. */
 export function containerRestarts(container: Fields, path: string, check: Check): void {
   const { restartPolicy, restartPolicyRules } = container
   const rules = itemsOf(restartPolicyRules)
@@ -74,9 +89,11 @@ export function containerRestarts(container: Fields, path: string, check: Check)
     check.faults.push(notSupported(`${path}.restartPolicy`, textOf(restartPolicy), policies))
   }
   if (rules.length > RULES_MAX) check.faults.push(tooLong(own, RULES_MAX))
-  eachIn(rules, check, ({ action, exitCodes }, at, { faults }) => {
-    if (action !== 'Restart')
-      faults.push(notSupported(`${own}[${at}].action`, textOf(action), ['Restart']))
+  eachIn(rules, check, ({ action, exitCodes }, at, { faults, gates }) => {
+    const isAllowed =
+      action === 'Restart' || (action === 'RestartAllContainers' && gates.isOn(restartAllGate))
+    // As in kube-apiserver, the error names only one action.
+    if (!isAllowed) faults.push(notSupported(`${own}[${at}].action`, textOf(action), ['Restart']))
     const codes = `${own}[${at}].exitCodes`
     if (exitCodes === undefined) {
       faults.push(required(codes, 'must be specified'))
@@ -92,7 +109,8 @@ export function containerRestarts(container: Fields, path: string, check: Check)
 
 /** Validates the policy and the rules of an init container. */
 export function initRestarts(container: Fields, path: string, check: Check): void {
-  if (container['restartPolicy'] !== 'Always') containerRestarts(container, path, check)
+  if (container['restartPolicy'] !== 'Always' || check.gates.isOn(restartAllGate))
+    containerRestarts(container, path, check)
   else if (hasRules(container)) {
     const why = 'restartPolicyRules are not allowed for init containers with restart policy Always'
     check.faults.push(forbiddenField(`${path}.restartPolicyRules`, why))

@@ -270,11 +270,18 @@ export const topologySpread: Rule = (value, path, check) => {
 const spreadPair = ({ topologyKey, whenUnsatisfiable }: Fields): string =>
   `{${textOf(topologyKey)}, ${textOf(whenUnsatisfiable)}}`
 
-const toleration: Rule = (value, path, { faults }) => {
-  addAll(faults, tolerationFaults(fieldsOf(value), path))
+const toleration: Rule = (value, path, { faults, gates }) => {
+  const comparesNumbers = gates.isOn('TaintTolerationComparisonOperators')
+  const { release } = gates
+  addAll(faults, tolerationFaults(fieldsOf(value), path, { release, comparesNumbers }))
 }
 
 export const tolerations: Rule = each(toleration)
+
+/** Rule for the tolerations of a RuntimeClass, which cannot compare numbers. */
+export const classTolerations: Rule = each((value, path, { faults, gates: { release } }) => {
+  addAll(faults, tolerationFaults(fieldsOf(value), path, { release }))
+})
 
 export const readinessGates: Rule = each(fields({ conditionType: named(checkQualifiedName) }))
 

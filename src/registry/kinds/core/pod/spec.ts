@@ -81,11 +81,23 @@ function checkPodSpec(
   hostName(value, path, check)
   names(value, path, check)
   system(value, path, check)
+  workload(value, path, check)
   if (check.gates.release >= FILES_SINCE) environmentFiles(value, path, check)
 }
 
 /** The first release in which environment variables can be read from files (`fileKeyRef`). */
 const FILES_SINCE = 34
+
+/** Rule for workloadRef, which only 1.35 has. */
+const workload: Rule = fields({
+  workloadRef: ifPresent(
+    fields({
+      name: named(checkDnsSubdomain),
+      podGroup: named(checkDnsLabel),
+      podGroupReplicaKey: unlessEmpty(named(checkDnsLabel)),
+    }),
+  ),
+})
 
 const subdomainName: Rule = unlessEmpty(named(checkDnsSubdomain))
 const labelName: Rule = unlessEmpty(named(checkDnsLabel))
@@ -128,12 +140,13 @@ const ownUsers: Rule = (value, path, check) => {
   const { faults, gates } = check
   const spec = fieldsOf(value)
   if (spec['hostUsers'] !== false) return
+  const allowsNetwork = gates.isOn('UserNamespacesHostNetworkSupport')
   for (const [field, shown] of [
     ['hostNetwork', 'hostNetwork'],
     ['hostPID', 'HostPID'],
     ['hostIPC', 'HostIPC'],
   ] as const) {
-    if (spec[field] === true)
+    if (spec[field] === true && !(allowsNetwork && field === 'hostNetwork'))
       faults.push(forbiddenField(`${path}.${shown}`, 'when `pod.Spec.HostUsers` is false'))
   }
   if (gates.release < NO_DEVICES_SINCE || gates.isOn(keptDevices)) return

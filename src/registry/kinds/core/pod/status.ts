@@ -28,6 +28,7 @@ import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
 import { each, faultsOf, fields, ifPresent, type Rule } from '../../../rules/rule.ts'
 import { accountId, named } from '../../../rules/scalars.ts'
 import { deviceHealth, validateClaimStatuses } from './resource-claims.ts'
+import { canRestartAll, restartAllGate } from './restart-rules.ts'
 
 /**
  * Prepares an update of the status. The QoS class is immutable, and observed generations are kept
@@ -153,7 +154,9 @@ function validateTransitions(
 ): FieldFault[] {
   const initContainers = firstBy(itemsOf(spec['initContainers']), ({ name }) => name)
   const policy = textOf(spec['restartPolicy'])
+  const canRestart = gates.isOn(restartAllGate) && canRestartAll(spec)
   return statusLists.flatMap((list) => {
+    if (followsRules(list, gates) && canRestart) return []
     if (followsRules(list, gates))
       return validateRestarts(itemsOf(status[list]), itemsOf(was[list]), { spec, list })
     const now = itemsOf(status[list])

@@ -65,7 +65,7 @@ export function validatePodChange(
     ...validateImages(spec),
     ...validateDeadline(spec['activeDeadlineSeconds'], was['activeDeadlineSeconds']),
     ...validateGates(spec['schedulingGates'], was['schedulingGates']),
-    ...validateTolerations(spec['tolerations'], was['tolerations']),
+    ...validateTolerations(spec['tolerations'], was['tolerations'], gates),
     ...(itemsOf(was['schedulingGates']).length > 0 ? validateGatedPlace(spec, was) : []),
     ...validateRest(spec, was, gates),
   ]
@@ -132,7 +132,11 @@ const tolerationId = (toleration: Fields): string =>
 /**
  * Validates changes of tolerations. New tolerations can be added, and tolerationSeconds can change.
  */
-function validateTolerations(now: Json | undefined, before: Json | undefined): FieldFault[] {
+function validateTolerations(
+  now: Json | undefined,
+  before: Json | undefined,
+  gates: Gates,
+): FieldFault[] {
   if (isSame(now, before)) return []
   const path = 'spec.tolerations'
   const known = keysOf(itemsOf(now), tolerationId)
@@ -144,7 +148,7 @@ function validateTolerations(now: Json | undefined, before: Json | undefined): F
       forbiddenField(path, 'existing toleration can not be modified except its tolerationSeconds'),
     ]
   }
-  return faultsOf(tolerations, now, path)
+  return faultsOf(tolerations, now, path, gates)
 }
 
 /**
