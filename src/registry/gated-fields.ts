@@ -16,6 +16,7 @@ import { restartPolicies } from './kinds/core/pod/restart-rules.ts'
  * of its fields. For other gates, each field is considered separately.
  */
 const wholeGates: ReadonlySet<string> = new Set([
+  'CRDObservedGenerationTracking',
   'DRAAdminAccess',
   'DRAConsumableCapacity',
   'DRADeviceBindingConditions',

@@ -11,7 +11,7 @@ const metadata = { name: 'a', namespace: 'default', uid: 'u', resourceVersion: '
 function resourceOf(name: string, gate: string) {
   const defaults = defaultGatesOf(35)
   const gates = { ...defaults, isOn: (one: string) => one === gate || defaults.isOn(one) }
-  const found = builtInResources({ gates }).find(
+  const found = builtInResources({ gates, isServed: () => true }).find(
     ({ version, kind }) => `${version} ${kind}` === name,
   )
   return found ?? assert.fail(`1.35 has no ${name}`)
@@ -148,6 +148,45 @@ const job = (
     },
   },
   status,
+})
+
+test('a Node declares sorted features', () => {
+  const node = (declaredFeatures: string[]): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n' },
+    status: { declaredFeatures },
+  })
+  const faultsOf = (...names: string[]) =>
+    created('v1 Node', node(names)).map((text) => text.replace(/: must start .*/, ''))
+  const path = 'status.declaredFeatures'
+  assert.deepEqual(faultsOf('A', 'A/b', 'B'), [])
+  assert.deepEqual(faultsOf('B', 'A', 'A', 'b'), [
+    `${path}[1]: Invalid value: "A": list must be sorted alphabetically`,
+    `${path}[2]: Duplicate value: "A"`,
+    `${path}[3]: Invalid value: "b": invalid feature name "b"`,
+  ])
+})
+
+test('the status of a DeviceTaintRule has at most eight conditions', () => {
+  const resource = resourceOf('v1alpha3 DeviceTaintRule', '')
+  const conditions = Array.from({ length: 9 }, (_, at) => ({
+    type: `T${at}`,
+    status: 'True',
+    reason: 'R',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }))
+  const rule: KubeObject = {
+    apiVersion: 'resource.k8s.io/v1alpha3',
+    kind: 'DeviceTaintRule',
+    metadata: { name: 'a', uid: 'u', resourceVersion: '1' },
+    status: { conditions },
+  }
+  const rules = resource.rules.subresources?.['status'] ?? assert.fail('no status')
+  assert.deepEqual(textsOf(validateUpdate(rule, rule, { resource, rules })), [
+    'status.conditions: Too many: 9: must have at most 8 items',
+  ])
 })
 
 test('a stopped Job changes the template with gates', () => {

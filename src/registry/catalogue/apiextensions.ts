@@ -75,13 +75,13 @@ CustomResourceDefinitionCondition
   lastTransitionTime meta.Time 3
   reason string 4
   message string 5
-  observedGeneration int64 6 @35+
+  observedGeneration int64 6 gate=CRDObservedGenerationTracking @35+
 
 CustomResourceDefinitionStatus
   conditions+ []CustomResourceDefinitionCondition 1 map=type
   acceptedNames+ CustomResourceDefinitionNames 2
   storedVersions+ []string 3 atomic
-  observedGeneration int64 4 @35+
+  observedGeneration int64 4 gate=CRDObservedGenerationTracking @35+
 
 CustomResourceDefinition
   ...meta.TypeMeta

@@ -1,6 +1,7 @@
 import { cutText } from '../../../lib/text/cut-text.ts'
 import { quote } from '../../../api/quote.ts'
 import {
+  duplicate,
   duplicateShown,
   type FieldFault,
   forbiddenField,
@@ -102,6 +103,34 @@ const swap: Rule = ifPresent((value, path, { faults }) => {
     faults.push(invalidValue(path, numberOf(value), 'must be greater than zero'))
 })
 
+const FEATURE_CHARACTERS_MAX = 253
+
+/**
+ * Rule for the features that a Node declares, which releases since 1.35 have. Each name is compared
+ * with the next one, so the list must be sorted.
+ */
+const declaredFeatures: Rule = (value, path, check) => {
+  const names = textsOf(value)
+  eachIn(names, check, (name, at, { faults }) => {
+    const why =
+      Buffer.byteLength(name) > FEATURE_CHARACTERS_MAX
+        ? `must be no more than ${FEATURE_CHARACTERS_MAX} characters`
+        : /^[A-Z][a-zA-Z0-9]*(?:\/[a-zA-Z][a-zA-Z0-9]*)*$/.test(name)
+          ? undefined
+          : "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+    if (why !== undefined)
+      faults.push(
+        invalidValue(`${path}[${at}]`, name, `invalid feature name ${quote(name)}: ${why}`),
+      )
+    const next = names[at + 1]
+    if (next === undefined) return
+    const below = `${path}[${at + 1}]`
+    if (name === next) faults.push(duplicate(below, next))
+    else if (Buffer.compare(Buffer.from(name), Buffer.from(next)) > 0)
+      faults.push(invalidValue(below, next, 'list must be sorted alphabetically'))
+  })
+}
+
 const annotations: Rule = (value, path, { faults }) => {
   const { [avoidPods]: avoided, [oldTaints]: tainted } = fieldsOf(value)
   const push = (at: string, name: string, fault: string | undefined): void => {
@@ -127,6 +156,7 @@ const node: Rule = (value, _path, check) => {
     'metadata.nodeSwapStatus.capacity',
     check,
   )
+  declaredFeatures(fieldsOf(status)['declaredFeatures'], 'status.declaredFeatures', check)
 }
 
 const addresses: Rule = (value, path, check) => {
@@ -199,7 +229,7 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const status = fieldsOf(object['status'])
   return [
     ...faultsOf(annotations, object.metadata['annotations'], 'metadata.annotations'),
-    ...faultsOf(all(fields({ addresses }), resources), status, 'status'),
+    ...faultsOf(all(fields({ addresses, declaredFeatures }), resources), status, 'status'),
     ...faultsOf(
       fields({
         podCIDRs: setOnce('podCIDRs', 'podCIDR'),

@@ -8,6 +8,7 @@ import {
   invalidValue,
   notSupported,
   required,
+  tooMany,
 } from '../../../api/field-fault.ts'
 import { defaultGates } from '../../../api/gates.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
@@ -17,12 +18,14 @@ import {
   isFields,
   type Json,
   type KubeObject,
+  listOf,
   textOf,
 } from '../../../api/object.ts'
 import { celVersionOf } from '../../../objects/cel/kubernetes.ts'
 import { inPartsOf, inTurns, type Turns } from '../../../objects/cel/turns.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { validateConditions } from '../../rules/conditions.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 import { validateLabel, validatePoolName, validateSubdomain } from './names.ts'
 import { DeviceSelectors, type SelectorOptions } from './selectors.ts'
@@ -91,7 +94,7 @@ export function withTime(taint: Json | undefined, now: () => string): Json | und
 }
 
 export const deviceTaintRuleRules: KindRules = {
-  strategy: { returnsDeleted: true, generation: { fields: ['spec'] } },
+  strategy: { returnsDeleted: true, generation: { fields: ['spec'] }, statusKeeps: 'metadata' },
   setDefaults: (object, _, now) => {
     const spec = fieldsOf(object['spec'])
     const taint = withTime(spec['taint'] ?? {}, now)
@@ -102,6 +105,20 @@ export const deviceTaintRuleRules: KindRules = {
   // block other requests.
   validateInSlices: (object, current, tools, gates = defaultGates) =>
     inTurns((slice) => validateRule(object, current, { gates, slice }), tools),
+  // Releases since 1.35 have the status.
+  status: { validateUpdate: validateStatus },
+}
+
+const CONDITIONS_MAX = 8
+
+function validateStatus(object: KubeObject): FieldFault[] {
+  const { conditions } = fieldsOf(object['status'])
+  const path = 'status.conditions'
+  const count = listOf(conditions).length
+  return [
+    ...validateConditions(conditions, path),
+    ...(count > CONDITIONS_MAX ? [tooMany(path, count, CONDITIONS_MAX)] : []),
+  ]
 }
 
 const selectorOf = (object: KubeObject | undefined): Fields =>
