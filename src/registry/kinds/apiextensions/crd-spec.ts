@@ -19,7 +19,8 @@ import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import type { Slice } from '../../../objects/cel/run.ts'
 import { inPartsOf, type Turns } from '../../../objects/cel/turns.ts'
-import { addAll } from '../../../lib/scheduling/long-lists.ts'
+import { isSame } from '../../../objects/schema/equal.ts'
+import { addAll, firstBy } from '../../../lib/scheduling/long-lists.ts'
 import { AcceptedSchemas, hasStatus, schemaOf } from './accepted-schemas.ts'
 import { type StoredCrd, validateConversion } from './conversion.ts'
 import { requireNames, validateNames } from './crd-names.ts'
@@ -27,6 +28,7 @@ import { hasDefaults } from './default-rules.ts'
 import { validateSchema } from './schema-rules.ts'
 import { toStoredSpec } from './stored-form.ts'
 import {
+  SELECTABLE_FIELDS_MAX,
   validateColumns,
   validateDeprecation,
   validateSelectable,
@@ -49,7 +51,7 @@ export function* validateSpec(
       yield* validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted, slice }),
     )
   }
-  return [
+  const faults = [
     ...validateGroup(textOf(spec['group'])),
     ...validateScope(textOf(spec['scope'])),
     ...(accepted.lacksSome ? [] : validateSchemasGiven(spec, versions)),
@@ -70,6 +72,33 @@ export function* validateSpec(
     })),
     ...(yield* inPartsOf(() => validateConversion(spec['conversion'], before), slice)),
   ]
+  const allowsKept = before !== undefined && gates.release >= KEPT_FIELDS_SINCE
+  return allowsKept && faults.some(isTooManySelectable)
+    ? withoutKept(faults, spec, yield* inPartsOf(() => toStoredSpec(before.was), slice))
+    : faults
+}
+
+/** The first release in which too many selectable fields are tolerated if they do not change. */
+const KEPT_FIELDS_SINCE = 35
+
+const isTooManySelectable = ({ path, reason }: FieldFault): boolean =>
+  reason === 'FieldValueTooMany' && path.endsWith('.selectableFields')
+
+/** Removes the errors about too many selectable fields that the stored CRD also has. */
+function withoutKept(faults: readonly FieldFault[], spec: Fields, was: Fields): FieldFault[] {
+  const isKept = (now: Fields, old: Fields | undefined): boolean =>
+    itemsOf(old?.['selectableFields']).length > SELECTABLE_FIELDS_MAX &&
+    isSame(now['selectableFields'], old?.['selectableFields'])
+  const oldVersions = firstBy(itemsOf(was['versions']), ({ name }) => name)
+  const kept = new Set([
+    ...(isKept(spec, was) ? ['spec'] : []),
+    ...itemsOf(spec['versions']).flatMap((version, at) =>
+      isKept(version, oldVersions.get(version['name'])) ? [`spec.versions[${at}]`] : [],
+    ),
+  ])
+  return faults.filter(
+    (fault) => !isTooManySelectable(fault) || !kept.has(fault.path.replace(/\.\w+$/, '')),
+  )
 }
 
 function validateGroup(group: string): FieldFault[] {

@@ -14,7 +14,7 @@ import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../../api
 import { once } from '../../../lib/scheduling/parts.ts'
 
 const WARNING_BYTES_MAX = 256
-const SELECTABLE_FIELDS_MAX = 8
+export const SELECTABLE_FIELDS_MAX = 8
 
 export function validateDeprecation(
   { deprecated, deprecationWarning }: Fields,
