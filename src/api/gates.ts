@@ -18,6 +18,8 @@ export type Gates = {
    * libraries that this version has. The default is the version before `release`.
    */
   readonly minCompatibility?: number
+  /** The minor version that the server emulates. The default is `release`. */
+  readonly emulated?: number
   readonly isOn: (name: string) => boolean
 }
 

@@ -211,7 +211,12 @@ export function parseFeatureGates(
   if (faults.length === 0) faults.push(...dependencyFaults(release, isEnabled))
   const isOn = (name: string): boolean => !absentGates.has(name) && isEnabled(name)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
-  return { gates: { release, minCompatibility, isOn, all }, faults, hints, warnings }
+  return {
+    gates: { release, minCompatibility, emulated: minor, isOn, all },
+    faults,
+    hints,
+    warnings,
+  }
 }
 
 /** Returns errors about gates that are on although they depend on gates that are off. */

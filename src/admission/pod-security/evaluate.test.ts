@@ -15,6 +15,7 @@ const careful = {
 
 type PodInput = {
   readonly release?: number
+  readonly emulated?: number
   readonly level?: LevelVersion['level']
   readonly version?: LevelVersion['version']
   readonly spec?: Fields
@@ -23,15 +24,15 @@ type PodInput = {
 
 function found({
   release = 35,
+  emulated = release,
   level = 'baseline',
   version = 'latest',
   spec = {},
   container = {},
 }: PodInput): string {
   const whole = { containers: [{ name: 'c', image: 'i', ...container }], ...spec }
-  return printViolations(
-    violations(viewPod(undefined, whole, defaultGatesOf(release)), { level, version }),
-  )
+  const gates = { ...defaultGatesOf(release), emulated }
+  return printViolations(violations(viewPod(undefined, whole, gates), { level, version }))
 }
 
 test('since version 1.34, baseline forbids hosts of probes and lifecycle handlers', () => {
@@ -53,6 +54,7 @@ test('since version 1.35, a pod with a user namespace can run as root', () => {
   assert.equal(found({ level, spec, container }), '')
   assert.match(found({ level, spec, container, version: 34 }), /^runAsNonRoot != true/)
   assert.match(found({ level, spec, container, release: 34 }), /^runAsNonRoot != true/)
+  assert.match(found({ level, spec, container, emulated: 34 }), /^runAsNonRoot != true/)
   assert.match(found({ level, container }), /^runAsNonRoot != true/)
 })
 

@@ -24,7 +24,7 @@ export type PodView = {
    */
   readonly containers: readonly ContainerView[]
   readonly isWindows: boolean
-  /** Minor version of the release, whose controls are the newest that apply. */
+  /** The minor version whose controls are the newest that apply. */
   readonly release: number
   /** Whether the pod has a user namespace (hostUsers: false). */
   readonly hasUserNamespace: boolean
@@ -55,11 +55,17 @@ export function viewPod(
       })),
     ),
     isWindows: fieldsOf(spec['os'])['name'] === 'windows',
-    release: gates.release,
+    release: newestOf(gates),
     hasUserNamespace: spec['hostUsers'] === false,
     isRelaxed: spec['hostUsers'] === false && gates.isOn('UserNamespacesPodSecurityStandards'),
   }
 }
+
+/** The first release in which an emulated version limits the controls. */
+const EMULATED_SINCE = 35
+
+const newestOf = ({ release, emulated = release }: Gates): number =>
+  release < EMULATED_SINCE ? release : Math.min(release, emulated)
 
 /** A violation. `reason` names the control, `detail` the fields and containers that violate it. */
 export type Violation = { readonly reason: string; readonly detail: string }
