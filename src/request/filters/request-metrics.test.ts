@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RequestContext, type RequestInfo } from '../../api/context.ts'
+import { defaultGatesOf } from '../../api/gates.ts'
 import { request } from '../../api/own-request.ts'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { systemUser } from '../../api/user.ts'
@@ -92,4 +93,43 @@ test('a request that begins after its resource was removed creates no metric ser
   counted.forget(pods)
   await list()
   assert.doesNotMatch(metrics.print(), /resource="pods"/)
+})
+
+test('since 1.35, the durations of dry runs are in one metric less', async () => {
+  const measured = async (release: number): Promise<string> => {
+    const metrics = new Metrics()
+    const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
+    const pods = builtInResources({ gates: defaultGatesOf(release) }).find(
+      ({ plural }) => plural === 'pods',
+    )
+    assert.ok(pods)
+    await request(
+      async (http) => {
+        const context = new RequestContext({
+          auditId: 'a',
+          info: { kind: 'path', verb: 'get', path: '/' },
+          client: http,
+          timeoutMs: 1000,
+          monotonicMs: () => 0,
+        })
+        const target = { verb: 'create', resource: pods, namespace: 'n', name: 'p' } as const
+        const routed = { kind: 'resource', ...target, subresource: '', view: undefined } as const
+        const begun = counted.begin({ ...routed, user: systemUser, context, http }, 0)
+        const response = begun.answer({ status: 201, headers: {}, body: Buffer.alloc(0) })
+        begun.end()
+        return response
+      },
+      {
+        method: 'POST',
+        path: '/api/v1/namespaces/n/pods',
+        query: { dryRun: 'All' },
+        signal: new AbortController().signal,
+      },
+    )
+    return metrics.print()
+  }
+  const [older, newer] = [await measured(34), await measured(35)]
+  assert.match(older, /request_sli_duration_seconds_count\{.*resource="pods"/)
+  assert.doesNotMatch(newer, /request_sli_duration_seconds_count\{.*resource="pods"/)
+  assert.match(newer, /request_duration_seconds_count\{.*dry_run="All".*resource="pods"/)
 })

@@ -286,8 +286,8 @@ export class RequestMetrics {
       const ms = monotonicMs() - startMs
       const ownMs = ms - mutatingWebhooksMs - validatingWebhooksMs - queueMs
       series.seconds.observe(ms / 1000)
-      series.sliSeconds.observe(ownMs / 1000)
-      series.sloSeconds.observe(ownMs / 1000)
+      series.sliSeconds?.observe(ownMs / 1000)
+      series.sloSeconds?.observe(ownMs / 1000)
       if (context.bodyBytes >= 0) {
         series.bodyBytes?.observe(context.bodyBytes)
         this.#fieldValidation.with(reportedFieldValidation(passed.http)).observe(ms / 1000)
@@ -351,7 +351,7 @@ export class RequestMetrics {
       version,
       dryRun,
     }
-    const made = this.#served.series(labels, bodyVerbs[verb])
+    const made = this.#served.series(labels, bodyVerbs[verb], resource.release)
     known.series.set(key, made)
     return made
   }
@@ -394,6 +394,7 @@ export class RequestMetrics {
     const made = this.#served.series(
       { ...counted, group: '', plural: '', scope: '', verb, version: '', dryRun: '' },
       undefined,
+      0,
     )
     this.#ofPath.set(key, made)
     return made

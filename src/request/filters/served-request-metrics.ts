@@ -39,15 +39,19 @@ const labelsWithDryRun = [
   'version',
 ]
 
+/** The first release that does not measure the durations of dry runs without those of webhooks. */
+const DRY_RUNS_OMITTED_SINCE = 35
+
 /** Metric series of one kind of request. They are looked up only once. */
 export type RequestSeries = {
   readonly seconds: Distribution
-  readonly sliSeconds: Distribution
+  /** Durations without the time of webhooks and queues. Undefined if they are not measured. */
+  readonly sliSeconds: Distribution | undefined
   /**
    * Like `sliSeconds`, but under its former name. This metric is hidden unless
    * --show-hidden-metrics-for-version is set.
    */
-  readonly sloSeconds: Distribution
+  readonly sloSeconds: Distribution | undefined
   /**
    * Sizes of responses. Undefined for writes, because kube-apiserver measures only the responses to
    * reads.
@@ -152,9 +156,9 @@ export class ServedRequestMetrics {
 
   /**
    * Creates the series. `bodyVerb` is the label of body sizes, or undefined if bodies are not
-   * measured.
+   * measured. `release` is the minor version of the release.
    */
-  series(labels: SeriesLabels, bodyVerb: string | undefined): RequestSeries {
+  series(labels: SeriesLabels, bodyVerb: string | undefined, release: number): RequestSeries {
     const { component, group, plural, scope, subresource, verb, version, dryRun } = labels
     const values = [component, group, plural, scope, subresource, verb, version]
     const valuesWithDryRun = [component, dryRun, ...values.slice(1)]
@@ -162,11 +166,12 @@ export class ServedRequestMetrics {
     const isRead = plural === '' || verb === 'GET' || verb === 'LIST'
     const isLong = verb === 'WATCH' || verb === 'CONNECT'
     const body = [group === '' ? plural : `${plural}.${group}`, bodyVerb ?? ''] as const
+    const hasOwnDuration = dryRun === '' || release < DRY_RUNS_OMITTED_SINCE
     let isRemoved = false
     return {
       seconds: this.#seconds.with(...valuesWithDryRun),
-      sliSeconds: this.#sliSeconds.with(...values),
-      sloSeconds: this.#sloSeconds.with(...values),
+      sliSeconds: hasOwnDuration ? this.#sliSeconds.with(...values) : undefined,
+      sloSeconds: hasOwnDuration ? this.#sloSeconds.with(...values) : undefined,
       bytes: isRead ? this.#bytes.with(...values) : undefined,
       bodyBytes: bodyVerb === undefined ? undefined : this.#bodyBytes.with(...body),
       totals,
