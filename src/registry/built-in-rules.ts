@@ -53,7 +53,7 @@ export function writeRules(
     metadata: {
       ...metadataRulesOf(strategy, gates.release),
       ...(rules.checkName === undefined
-        ? nameRuleOf(strategy, gates.release)
+        ? nameRuleOf(strategy, gates)
         : { checkName: rules.checkName }),
       ...(rules.usesGenerateNameVerbatim === true ? { usesGenerateNameVerbatim: true } : {}),
     },

@@ -214,3 +214,33 @@ test('a stopped Job changes the template with gates', () => {
     immutable,
   )
 })
+
+test('names of Services begin with a digit with the gate RelaxedServiceNameValidation', () => {
+  const gate = 'RelaxedServiceNameValidation'
+  const service: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: '1a', namespace: 'default' },
+    spec: { ports: [{ port: 80 }] },
+  }
+  assert.match(created('v1 Service', service).join('\n'), /^metadata\.name: .*DNS-1035 label/)
+  assert.deepEqual(created('v1 Service', service, gate), [])
+
+  const backend = (name: string) => ({ service: { name, port: { number: 80 } } })
+  const ingress = (name: string, other: string): KubeObject => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata,
+    spec: {
+      defaultBackend: backend(name),
+      rules: [{ http: { paths: [{ path: '/', pathType: 'Exact', backend: backend(other) }] } }],
+    },
+  })
+  const fault = /^spec\.defaultBackend\.service\.name: .*DNS-1035 label/
+  assert.match(created('v1 Ingress', ingress('1a', 'b')).join('\n'), fault)
+  assert.deepEqual(created('v1 Ingress', ingress('1a', '2b'), gate), [])
+  const kept = { now: ingress('1a', '2b'), was: ingress('1a', 'b') }
+  assert.deepEqual(updated('v1 Ingress', kept), [])
+  const added = { now: ingress('1a', 'b'), was: ingress('a', 'b') }
+  assert.match(updated('v1 Ingress', added).join('\n'), fault)
+})

@@ -9,6 +9,7 @@ import {
   checkDns1035Label,
   checkPathSegment,
 } from '../api/names.ts'
+import type { Gates } from '../api/gates.ts'
 import type { Equality } from '../objects/schema/equal.ts'
 import type { MetadataRules, UpdateCheck } from './resource.ts'
 import { checkCanonicalIp } from './rules/addresses.ts'
@@ -31,6 +32,8 @@ export type Strategy = {
    * `any`, only the rules of the kind itself validate names.
    */
   readonly names?: 'label' | 'dns1035' | 'path' | 'ip' | 'any'
+  /** A gate with which names are DNS labels. */
+  readonly labelGate?: string
   /**
    * Whether releases since 1.35 validate names by the tags of the type. Such names are DNS
    * subdomains. The error of a long name counts bytes, and generateName is not validated.
@@ -100,8 +103,12 @@ const TAGGED_NAMES_SINCE = 35
 
 type NameRule = Pick<MetadataRules, 'checkName' | 'checkPrefix'>
 
-export function nameRuleOf({ names, hasTaggedNames }: Strategy, release: number): NameRule {
+export function nameRuleOf(
+  { names, labelGate, hasTaggedNames }: Strategy,
+  { release, isOn }: Gates,
+): NameRule {
   if (hasTaggedNames === true && release >= TAGGED_NAMES_SINCE) return taggedNameRule
+  if (labelGate !== undefined && isOn(labelGate)) return { checkName: checkDnsLabel }
   return { checkName: names === undefined ? checkDnsSubdomain : nameRules[names] }
 }
 

@@ -29,6 +29,7 @@ const ONCE_SINCE = 34
 export const serviceRules: KindRules = {
   strategy: {
     names: 'dns1035',
+    labelGate: 'RelaxedServiceNameValidation',
     updateChecks: ['change', 'rules', 'metadata'],
     laterUpdateChecks: { since: ONCE_SINCE, checks: ['change', 'rules'] },
     createsOnUpdate: true,

@@ -7,8 +7,14 @@ import {
   notSupported,
   required,
 } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { parseIp } from '../../../api/ip.ts'
-import { checkDns1035Label, checkDnsSubdomain, checkWildcardSubdomain } from '../../../api/names.ts'
+import {
+  checkDns1035Label,
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkWildcardSubdomain,
+} from '../../../api/names.ts'
 import {
   type Fields,
   fieldsOf,
@@ -37,16 +43,45 @@ const badEnds = ['/..', '/.'] as const
 
 export const ingressRules: KindRules = {
   strategy: { updateChecks: ['change', 'rules', 'metadata'], generation: { fields: ['spec'] } },
-  validate: (object) => [
-    ...validateSpec(fieldsOf(object['spec'])),
+  validate: (object, gates) => [
+    ...validateSpec(fieldsOf(object['spec']), serviceNameCheck(gates)),
     ...validateClassAnnotation(object),
   ],
-  validateUpdate: (object) => validateSpec(fieldsOf(object['spec'])),
+  validateUpdate: (object, current, gates) =>
+    validateSpec(fieldsOf(object['spec']), serviceNameCheck(gates, fieldsOf(current['spec']))),
   warnings: (object, current) => (current === undefined ? classWarnings(object) : []),
   status: { validateUpdate: validateStatus },
 }
 
-function validateSpec(spec: Fields): FieldFault[] {
+type Check = (name: string) => string[]
+
+/**
+ * Returns the rule for names of Services. If the gate is off, an Ingress that already has a name
+ * with a digit at its beginning can have other such names.
+ */
+function serviceNameCheck(gates: Gates, before: Fields = {}): Check {
+  const isRelaxed = gates.isOn('RelaxedServiceNameValidation') || hasRelaxedName(before, gates)
+  return isRelaxed ? checkDnsLabel : checkDns1035Label
+}
+
+/** The first release in which the default backend also counts. */
+const DEFAULT_COUNTED_SINCE = 35
+
+function hasRelaxedName({ defaultBackend, rules }: Fields, { release }: Gates): boolean {
+  const isRelaxed = (backend: Json | undefined): boolean => {
+    const { service } = fieldsOf(backend)
+    const name = textOf(fieldsOf(service)['name'])
+    return isFields(service) && checkDnsLabel(name).length === 0 && /^\d/.test(name)
+  }
+  return (
+    (release >= DEFAULT_COUNTED_SINCE && isRelaxed(defaultBackend)) ||
+    itemsOf(rules).some(({ http }) =>
+      itemsOf(fieldsOf(http)['paths']).some(({ backend }) => isRelaxed(backend)),
+    )
+  )
+}
+
+function validateSpec(spec: Fields, checkName: Check): FieldFault[] {
   const { defaultBackend, rules, tls, ingressClassName } = spec
   const faults: FieldFault[] = []
   if (itemsOf(rules).length === 0 && !isFields(defaultBackend)) {
@@ -54,10 +89,12 @@ function validateSpec(spec: Fields): FieldFault[] {
     faults.push(invalidShown('spec', shown, 'either `defaultBackend` or `rules` must be specified'))
   }
   if (isFields(defaultBackend))
-    faults.push(...validateBackend('spec.defaultBackend', defaultBackend))
+    faults.push(...validateBackend('spec.defaultBackend', defaultBackend, checkName))
   return [
     ...faults,
-    ...faultsOfEach(itemsOf(rules), (rule, at) => validateRule(`spec.rules[${at}]`, rule)),
+    ...faultsOfEach(itemsOf(rules), (rule, at) =>
+      validateRule(`spec.rules[${at}]`, rule, checkName),
+    ),
     ...faultsOfEach(itemsOf(tls), (one, at) => validateTls(`spec.tls[${at}]`, one)),
     ...(typeof ingressClassName === 'string'
       ? checked('spec.ingressClassName', ingressClassName, checkDnsSubdomain)
@@ -65,25 +102,25 @@ function validateSpec(spec: Fields): FieldFault[] {
   ]
 }
 
-function validateRule(path: string, { host, http }: Fields): FieldFault[] {
+function validateRule(path: string, { host, http }: Fields, checkName: Check): FieldFault[] {
   const name = textOf(host)
   return [
     ...(parseIp(name) === undefined ? [] : [invalidValue(`${path}.host`, name, notAName)]),
     ...(name === '' ? [] : checked(`${path}.host`, name, checkHost)),
-    ...(isFields(http) ? validateHttp(`${path}.http.paths`, http['paths']) : []),
+    ...(isFields(http) ? validateHttp(`${path}.http.paths`, http['paths'], checkName) : []),
   ]
 }
 
 const checkHost = (host: string): string[] =>
   host.includes('*') ? checkWildcardSubdomain(host) : checkDnsSubdomain(host)
 
-function validateHttp(path: string, paths: Json | undefined): FieldFault[] {
+function validateHttp(path: string, paths: Json | undefined, checkName: Check): FieldFault[] {
   const list = itemsOf(paths)
   if (list.length === 0) return [required(path)]
   return faultsOfEach(list, (one, at) => [
     ...validatePath(`${path}[${at}]`, one),
     ...(typeof one['pathType'] === 'string'
-      ? validateBackend(`${path}[${at}].backend`, fieldsOf(one['backend']))
+      ? validateBackend(`${path}[${at}].backend`, fieldsOf(one['backend']), checkName)
       : []),
   ])
 }
@@ -111,7 +148,11 @@ function validatePath(path: string, { pathType, path: text }: Fields): FieldFaul
   return whys.map((why) => invalidValue(`${path}.path`, given, why))
 }
 
-function validateBackend(path: string, { service, resource }: Fields): FieldFault[] {
+function validateBackend(
+  path: string,
+  { service, resource }: Fields,
+  checkName: Check,
+): FieldFault[] {
   const hasResource = isFields(resource)
   if (!isFields(service)) {
     if (hasResource) return validateTypedReference(`${path}.resource`, resource)
@@ -122,7 +163,7 @@ function validateBackend(path: string, { service, resource }: Fields): FieldFaul
   return [
     ...(name === ''
       ? [required(`${path}.service.name`)]
-      : checked(`${path}.service.name`, name, checkDns1035Label)),
+      : checked(`${path}.service.name`, name, checkName)),
     ...validateBackendPort(path, fieldsOf(service['port'])),
   ]
 }
