@@ -45,10 +45,11 @@ const pod = (spec: Fields): KubeObject => ({
   spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
 })
 
+const tolerating = (value: string): KubeObject =>
+  pod({ tolerations: [{ key: 'k', operator: 'Gt', value, effect: 'NoSchedule' }] })
+
 test('tolerations compare integers with the gate TaintTolerationComparisonOperators', () => {
   const gate = 'TaintTolerationComparisonOperators'
-  const tolerating = (value: string): KubeObject =>
-    pod({ tolerations: [{ key: 'k', operator: 'Gt', value, effect: 'NoSchedule' }] })
   const path = 'spec.tolerations[0]'
   assert.deepEqual(created('v1 Pod', tolerating('5')), [
     `${path}.operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"`,
@@ -105,23 +106,24 @@ test('a rule restarts all containers with the gate RestartAllContainersOnContain
   assert.deepEqual(created('v1 Pod', pod({ containers, initContainers }), gate), [])
 })
 
-test('the node affinity of a volume changes with the gate MutablePVNodeAffinity', () => {
-  const volume = (zone: string): KubeObject => ({
-    apiVersion: 'v1',
-    kind: 'PersistentVolume',
-    metadata: { name: 'v', uid: 'u', resourceVersion: '1' },
-    spec: {
-      capacity: { storage: '1Gi' },
-      accessModes: ['ReadWriteOnce'],
-      nfs: { server: 's', path: '/' },
-      nodeAffinity: {
-        required: {
-          nodeSelectorTerms: [{ matchExpressions: [{ key: 'z', operator: 'In', values: [zone] }] }],
-        },
+const volumeIn = (zone: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'v', uid: 'u', resourceVersion: '1' },
+  spec: {
+    capacity: { storage: '1Gi' },
+    accessModes: ['ReadWriteOnce'],
+    nfs: { server: 's', path: '/' },
+    nodeAffinity: {
+      required: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'z', operator: 'In', values: [zone] }] }],
       },
     },
-  })
-  const change = { now: volume('b'), was: volume('a') }
+  },
+})
+
+test('the node affinity of a volume changes with the gate MutablePVNodeAffinity', () => {
+  const change = { now: volumeIn('b'), was: volumeIn('a') }
   const [fault = ''] = updated('v1 PersistentVolume', change)
   assert.match(fault, /^nodeAffinity: .*: field is immutable, except/)
   assert.deepEqual(updated('v1 PersistentVolume', change, 'MutablePVNodeAffinity'), [])
@@ -150,18 +152,20 @@ const job = (
   status,
 })
 
+const nodeWith = (declaredFeatures: string[]): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'n' },
+  status: { declaredFeatures },
+})
+
+const featureFaults = (...names: string[]) =>
+  created('v1 Node', nodeWith(names)).map((text) => text.replace(/: must start .*/, ''))
+
 test('a Node declares sorted features', () => {
-  const node = (declaredFeatures: string[]): KubeObject => ({
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: 'n' },
-    status: { declaredFeatures },
-  })
-  const faultsOf = (...names: string[]) =>
-    created('v1 Node', node(names)).map((text) => text.replace(/: must start .*/, ''))
   const path = 'status.declaredFeatures'
-  assert.deepEqual(faultsOf('A', 'A/b', 'B'), [])
-  assert.deepEqual(faultsOf('B', 'A', 'A', 'b'), [
+  assert.deepEqual(featureFaults('A', 'A/b', 'B'), [])
+  assert.deepEqual(featureFaults('B', 'A', 'A', 'b'), [
     `${path}[1]: Invalid value: "A": list must be sorted alphabetically`,
     `${path}[2]: Duplicate value: "A"`,
     `${path}[3]: Invalid value: "b": invalid feature name "b"`,
@@ -215,6 +219,18 @@ test('a stopped Job changes the template with gates', () => {
   )
 })
 
+const backendOf = (name: string) => ({ service: { name, port: { number: 80 } } })
+
+const ingressTo = (name: string, other: string): KubeObject => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'Ingress',
+  metadata,
+  spec: {
+    defaultBackend: backendOf(name),
+    rules: [{ http: { paths: [{ path: '/', pathType: 'Exact', backend: backendOf(other) }] } }],
+  },
+})
+
 test('names of Services begin with a digit with the gate RelaxedServiceNameValidation', () => {
   const gate = 'RelaxedServiceNameValidation'
   const service: KubeObject = {
@@ -226,21 +242,11 @@ test('names of Services begin with a digit with the gate RelaxedServiceNameValid
   assert.match(created('v1 Service', service).join('\n'), /^metadata\.name: .*DNS-1035 label/)
   assert.deepEqual(created('v1 Service', service, gate), [])
 
-  const backend = (name: string) => ({ service: { name, port: { number: 80 } } })
-  const ingress = (name: string, other: string): KubeObject => ({
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'Ingress',
-    metadata,
-    spec: {
-      defaultBackend: backend(name),
-      rules: [{ http: { paths: [{ path: '/', pathType: 'Exact', backend: backend(other) }] } }],
-    },
-  })
   const fault = /^spec\.defaultBackend\.service\.name: .*DNS-1035 label/
-  assert.match(created('v1 Ingress', ingress('1a', 'b')).join('\n'), fault)
-  assert.deepEqual(created('v1 Ingress', ingress('1a', '2b'), gate), [])
-  const kept = { now: ingress('1a', '2b'), was: ingress('1a', 'b') }
+  assert.match(created('v1 Ingress', ingressTo('1a', 'b')).join('\n'), fault)
+  assert.deepEqual(created('v1 Ingress', ingressTo('1a', '2b'), gate), [])
+  const kept = { now: ingressTo('1a', '2b'), was: ingressTo('1a', 'b') }
   assert.deepEqual(updated('v1 Ingress', kept), [])
-  const added = { now: ingress('1a', 'b'), was: ingress('a', 'b') }
+  const added = { now: ingressTo('1a', 'b'), was: ingressTo('a', 'b') }
   assert.match(updated('v1 Ingress', added).join('\n'), fault)
 })

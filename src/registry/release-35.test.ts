@@ -79,21 +79,23 @@ test('since 1.35, a new quota whose requests exceed its limits causes warnings',
   assert.deepEqual(warned('v1 ResourceQuota', quota, quota), [[], []])
 })
 
+const csiDriver = (spec: Fields): KubeObject => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSIDriver',
+  metadata: { name: 'd' },
+  spec: { fsGroupPolicy: 'File', ...spec },
+})
+
 test('since 1.35, a CSIDriver with token requests should put tokens in secrets', () => {
-  const driver = (spec: Fields): KubeObject => ({
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'CSIDriver',
-    metadata: { name: 'd' },
-    spec: { fsGroupPolicy: 'File', ...spec },
-  })
-  const requests = driver({ tokenRequests: [{ audience: 'a' }] })
+  const requests = csiDriver({ tokenRequests: [{ audience: 'a' }] })
   const [older = [], newer = []] = warned('v1 CSIDriver', requests)
   assert.deepEqual(older, [])
   assert.match(newer[0] ?? '', /^spec.serviceAccountTokenInSecrets is unset; /)
   assert.deepEqual(warned('v1 CSIDriver', requests, requests), [[], []])
   const [, resource] = both('v1 CSIDriver')
   assert.deepEqual(
-    resource && textsOf(validateCreate(driver({ serviceAccountTokenInSecrets: true }), resource)),
+    resource &&
+      textsOf(validateCreate(csiDriver({ serviceAccountTokenInSecrets: true }), resource)),
     [
       'spec.serviceAccountTokenInSecrets: Invalid value: true: serviceAccountTokenInSecrets is set but no tokenRequests are specified',
     ],
@@ -120,25 +122,26 @@ test('since 1.35, a Pod that is bound to a node cannot get a nominated node', ()
   assert.deepEqual(statusUpdated('v1 Pod', given, given), [[], []])
 })
 
+const statusesAfter = (exitCode?: number): Fields => ({
+  initContainerStatuses: [
+    {
+      name: 'c',
+      state: exitCode === undefined ? { running: {} } : { terminated: { exitCode } },
+    },
+  ],
+})
+
 test('since 1.35, the state of a terminated container follows its restart rules', () => {
   const restartPolicyRules = [
     { action: 'Restart', exitCodes: { operator: 'In', values: [42] } },
   ] as const
   const container = { name: 'c', image: 'i', restartPolicy: 'Never', restartPolicyRules }
-  const statuses = (exitCode?: number): Fields => ({
-    initContainerStatuses: [
-      {
-        name: 'c',
-        state: exitCode === undefined ? { running: {} } : { terminated: { exitCode } },
-      },
-    ],
-  })
   const spec = { initContainers: [{ ...container }] }
   const why =
     'status.initContainerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state'
-  const restarted = pod(spec, statuses())
-  assert.deepEqual(statusUpdated('v1 Pod', restarted, pod(spec, statuses(42))), [[why], []])
-  assert.deepEqual(statusUpdated('v1 Pod', restarted, pod(spec, statuses(1))), [[why], [why]])
+  const restarted = pod(spec, statusesAfter())
+  assert.deepEqual(statusUpdated('v1 Pod', restarted, pod(spec, statusesAfter(42))), [[why], []])
+  assert.deepEqual(statusUpdated('v1 Pod', restarted, pod(spec, statusesAfter(1))), [[why], [why]])
 })
 
 const slice = (spec: Fields): KubeObject => ({
@@ -211,6 +214,8 @@ test('since 1.35, a driver with uppercase letters causes a warning', () => {
   assert.deepEqual(warned('v1 ResourceSlice', slice({ driver: 'D.example.com' })), [[], [warning]])
 })
 
+const pathsOf = (texts: readonly string[]) => texts.map((text) => text.replace(/: .*/, ''))
+
 test('since 1.35, a DeviceClass with an invalid generated name has one error', () => {
   const given = {
     apiVersion: 'resource.k8s.io/v1',
@@ -219,7 +224,6 @@ test('since 1.35, a DeviceClass with an invalid generated name has one error', (
     spec: {},
   }
   const [older = [], newer = []] = created('v1 DeviceClass', given)
-  const pathsOf = (texts: readonly string[]) => texts.map((text) => text.replace(/: .*/, ''))
   assert.deepEqual(pathsOf(older), ['metadata.generateName', 'metadata.name', 'metadata.name'])
   assert.deepEqual(pathsOf(newer), ['metadata.name', 'metadata.name'])
   assert.match(older[1] ?? '', /must be no more than 253 characters$/)

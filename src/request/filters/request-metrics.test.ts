@@ -95,40 +95,41 @@ test('a request that begins after its resource was removed creates no metric ser
   assert.doesNotMatch(metrics.print(), /resource="pods"/)
 })
 
+const metricsOfDryRun = async (release: number): Promise<string> => {
+  const metrics = new Metrics()
+  const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
+  const pods = builtInResources({ gates: defaultGatesOf(release) }).find(
+    ({ plural }) => plural === 'pods',
+  )
+  assert.ok(pods)
+  await request(
+    async (http) => {
+      const context = new RequestContext({
+        auditId: 'a',
+        info: { kind: 'path', verb: 'get', path: '/' },
+        client: http,
+        timeoutMs: 1000,
+        monotonicMs: () => 0,
+      })
+      const target = { verb: 'create', resource: pods, namespace: 'n', name: 'p' } as const
+      const routed = { kind: 'resource', ...target, subresource: '', view: undefined } as const
+      const begun = counted.begin({ ...routed, user: systemUser, context, http }, 0)
+      const response = begun.answer({ status: 201, headers: {}, body: Buffer.alloc(0) })
+      begun.end()
+      return response
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/namespaces/n/pods',
+      query: { dryRun: 'All' },
+      signal: new AbortController().signal,
+    },
+  )
+  return metrics.print()
+}
+
 test('since 1.35, the durations of dry runs are in one metric less', async () => {
-  const measured = async (release: number): Promise<string> => {
-    const metrics = new Metrics()
-    const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
-    const pods = builtInResources({ gates: defaultGatesOf(release) }).find(
-      ({ plural }) => plural === 'pods',
-    )
-    assert.ok(pods)
-    await request(
-      async (http) => {
-        const context = new RequestContext({
-          auditId: 'a',
-          info: { kind: 'path', verb: 'get', path: '/' },
-          client: http,
-          timeoutMs: 1000,
-          monotonicMs: () => 0,
-        })
-        const target = { verb: 'create', resource: pods, namespace: 'n', name: 'p' } as const
-        const routed = { kind: 'resource', ...target, subresource: '', view: undefined } as const
-        const begun = counted.begin({ ...routed, user: systemUser, context, http }, 0)
-        const response = begun.answer({ status: 201, headers: {}, body: Buffer.alloc(0) })
-        begun.end()
-        return response
-      },
-      {
-        method: 'POST',
-        path: '/api/v1/namespaces/n/pods',
-        query: { dryRun: 'All' },
-        signal: new AbortController().signal,
-      },
-    )
-    return metrics.print()
-  }
-  const [older, newer] = [await measured(34), await measured(35)]
+  const [older, newer] = [await metricsOfDryRun(34), await metricsOfDryRun(35)]
   assert.match(older, /request_sli_duration_seconds_count\{.*resource="pods"/)
   assert.doesNotMatch(newer, /request_sli_duration_seconds_count\{.*resource="pods"/)
   assert.match(newer, /request_duration_seconds_count\{.*dry_run="All".*resource="pods"/)

@@ -84,16 +84,17 @@ const KEPT_FIELDS_SINCE = 35
 const isTooManySelectable = ({ path, reason }: FieldFault): boolean =>
   reason === 'FieldValueTooMany' && path.endsWith('.selectableFields')
 
+const isKeptSelectable = (now: Fields, old: Fields | undefined): boolean =>
+  itemsOf(old?.['selectableFields']).length > SELECTABLE_FIELDS_MAX &&
+  isSame(now['selectableFields'], old?.['selectableFields'])
+
 /** Removes the errors about too many selectable fields that the stored CRD also has. */
 function withoutKept(faults: readonly FieldFault[], spec: Fields, was: Fields): FieldFault[] {
-  const isKept = (now: Fields, old: Fields | undefined): boolean =>
-    itemsOf(old?.['selectableFields']).length > SELECTABLE_FIELDS_MAX &&
-    isSame(now['selectableFields'], old?.['selectableFields'])
   const oldVersions = firstBy(itemsOf(was['versions']), ({ name }) => name)
   const kept = new Set([
-    ...(isKept(spec, was) ? ['spec'] : []),
+    ...(isKeptSelectable(spec, was) ? ['spec'] : []),
     ...itemsOf(spec['versions']).flatMap((version, at) =>
-      isKept(version, oldVersions.get(version['name'])) ? [`spec.versions[${at}]`] : [],
+      isKeptSelectable(version, oldVersions.get(version['name'])) ? [`spec.versions[${at}]`] : [],
     ),
   ])
   return faults.filter(

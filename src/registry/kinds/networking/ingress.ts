@@ -67,16 +67,17 @@ function serviceNameCheck(gates: Gates, before: Fields = {}): Check {
 /** The first release in which the default backend also counts. */
 const DEFAULT_COUNTED_SINCE = 35
 
+const isRelaxedBackend = (backend: Json | undefined): boolean => {
+  const { service } = fieldsOf(backend)
+  const name = textOf(fieldsOf(service)['name'])
+  return isFields(service) && checkDnsLabel(name).length === 0 && /^\d/.test(name)
+}
+
 function hasRelaxedName({ defaultBackend, rules }: Fields, { release }: Gates): boolean {
-  const isRelaxed = (backend: Json | undefined): boolean => {
-    const { service } = fieldsOf(backend)
-    const name = textOf(fieldsOf(service)['name'])
-    return isFields(service) && checkDnsLabel(name).length === 0 && /^\d/.test(name)
-  }
   return (
-    (release >= DEFAULT_COUNTED_SINCE && isRelaxed(defaultBackend)) ||
+    (release >= DEFAULT_COUNTED_SINCE && isRelaxedBackend(defaultBackend)) ||
     itemsOf(rules).some(({ http }) =>
-      itemsOf(fieldsOf(http)['paths']).some(({ backend }) => isRelaxed(backend)),
+      itemsOf(fieldsOf(http)['paths']).some(({ backend }) => isRelaxedBackend(backend)),
     )
   )
 }

@@ -138,12 +138,13 @@ function validate(spec: Fields, before: Fields | undefined, release: number): Fi
   ]
 }
 
+const isSpecial = (device: Fields): boolean =>
+  itemsOf(device['taints']).length > 0 || itemsOf(device['consumesCounters']).length > 0
+
 function validateDevices(spec: Fields, before: Fields | undefined, release: number): FieldFault[] {
   const list = itemsOf(spec['devices'])
   const counters = counterNames(itemsOf(spec['sharedCounters']))
   const known = firstBy(itemsOf(before?.['devices']), ({ name }) => textOf(name))
-  const isSpecial = (device: Fields): boolean =>
-    itemsOf(device['taints']).length > 0 || itemsOf(device['consumesCounters']).length > 0
   const isPerDevice = spec['perDeviceNodeSelection'] === true
   return validateSet(list, 'spec.devices', {
     validate: (device, path) => {

@@ -16,16 +16,17 @@ const migration = (spec: Fields, status: Fields = {}): KubeObject => ({
 
 const pods = { resource: { resource: 'pods' } }
 
+const faultsOf = (spec: Fields): readonly string[] =>
+  (laterMigrationRules.validate?.(migration(spec), gates) ?? []).map(({ path }) => path)
+
 test('since 1.35, a migration needs the name of a resource and an optional group', () => {
-  const faults = (spec: Fields): readonly string[] =>
-    (laterMigrationRules.validate?.(migration(spec), gates) ?? []).map(({ path }) => path)
-  assert.deepEqual(faults(pods), [])
-  assert.deepEqual(faults({ resource: { group: 'apps', resource: 'deployments' } }), [])
-  assert.deepEqual(faults({ resource: { group: '-', resource: '1' } }), [
+  assert.deepEqual(faultsOf(pods), [])
+  assert.deepEqual(faultsOf({ resource: { group: 'apps', resource: 'deployments' } }), [])
+  assert.deepEqual(faultsOf({ resource: { group: '-', resource: '1' } }), [
     'spec.resource.resource',
     'spec.resource.group',
   ])
-  assert.deepEqual(faults({}), ['spec.resource.resource'])
+  assert.deepEqual(faultsOf({}), ['spec.resource.resource'])
 })
 
 test('since 1.35, the spec of a migration is immutable', () => {
@@ -37,16 +38,17 @@ test('since 1.35, the spec of a migration is immutable', () => {
   )
 })
 
+const statusFaults = (resourceVersion: string, before: string): readonly string[] =>
+  (
+    laterMigrationRules.status?.validateUpdate?.(
+      migration(pods, { resourceVersion }),
+      migration(pods, { resourceVersion: before }),
+      gates,
+    ) ?? []
+  ).map(({ message }) => message.replace(/^Invalid value: "[^"]*": /, ''))
+
 test('since 1.35, the status of a migration needs a resource version that can be compared', () => {
-  const faults = (resourceVersion: string, before: string): readonly string[] =>
-    (
-      laterMigrationRules.status?.validateUpdate?.(
-        migration(pods, { resourceVersion }),
-        migration(pods, { resourceVersion: before }),
-        gates,
-      ) ?? []
-    ).map(({ message }) => message.replace(/^Invalid value: "[^"]*": /, ''))
-  assert.deepEqual(faults('10', ''), [])
-  assert.deepEqual(faults('010', ''), ['resource version is not well formed: 010'])
-  assert.deepEqual(faults('11', '10'), ['field is immutable'])
+  assert.deepEqual(statusFaults('10', ''), [])
+  assert.deepEqual(statusFaults('010', ''), ['resource version is not well formed: 010'])
+  assert.deepEqual(statusFaults('11', '10'), ['field is immutable'])
 })
