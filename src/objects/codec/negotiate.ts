@@ -198,6 +198,37 @@ export function preferredType(accept: string, offered: readonly string[]): strin
   return undefined
 }
 
+/** Media types of the pages for people. The structured ones need a conversion to the page's kind. */
+export const pageTypes = [jsonType, yamlType, protobufType, 'text/plain'] as const
+
+/**
+ * Returns the media type of a page for people. A client gets a structured type if it asks for a
+ * conversion to the kind of the page. Undefined if the client accepts no type.
+ */
+export function negotiatePage(
+  { headers }: NegotiatedHeaders,
+  kind: string,
+): (typeof pageTypes)[number] | undefined {
+  const accept = firstHeader(headers, 'accept') ?? ''
+  if (accept.trim() === '') return 'text/plain'
+  for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
+    const { parameters } = clause
+    if (parameters.has('sv') || parameters.has('stream')) continue
+    const isPlain = !conversionNames.some((name) => parameters.has(name))
+    const isPage =
+      parameters.get('as') === kind &&
+      parameters.get('g') === 'config.k8s.io' &&
+      parameters.get('v') === 'v1alpha1'
+    // Bounded: the server offers only a few media types
+    const found = pageTypes.find((name) => {
+      const [type = '', subtype = ''] = name.split('/')
+      return matches(clause, type, subtype) && (name === 'text/plain' ? isPlain : isPage)
+    })
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 type Clause = {
   readonly type: string
   readonly subtype: string

@@ -266,7 +266,7 @@ function status(request: ApiRequest, options: DocumentsOptions, listed: ListedGr
 
 function flagValues(request: ApiRequest, options: DocumentsOptions): ApiResponse {
   if (request.path !== flagsPath || !options.gates.isOn('ComponentFlagz')) throw pageNotFound()
-  return flagsPage(request, options.flagValues)
+  return flagsPage(request, options.flagValues, options.gates.release)
 }
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'

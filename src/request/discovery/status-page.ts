@@ -2,8 +2,7 @@
  * The page /statusz (feature gate ComponentStatusz), which shows when the process started, and the
  * versions of the server. The page itself states that programs should not parse it.
  */
-import type { ApiRequest } from '../../api/request.ts'
-import { plainPage, type TextPage } from './plain-page.ts'
+import { plainPage, type PageRequest, type TextPage } from './plain-page.ts'
 import { versionDocument } from './version.ts'
 
 export const statusPath = '/statusz'
@@ -23,33 +22,55 @@ type ServerState = {
 /** The first release in which the generic API server installs the page, with the paths. */
 const GENERIC_SINCE = 34
 
-export function statusPage(request: Pick<ApiRequest, 'headers'>, state: ServerState): TextPage {
-  const isGeneric = state.release >= GENERIC_SINCE
-  const title = isGeneric ? 'apiserver statusz' : 'kube-apiserver statusz'
-  const lines = linesOf(state)
-  return plainPage(request, title, isGeneric ? [...lines, pathsLine(state.paths)] : lines)
+export function statusPage(request: PageRequest, state: ServerState): TextPage {
+  const { release } = state
+  const isGeneric = release >= GENERIC_SINCE
+  const data = dataOf(state)
+  const paths = pathsOf(state.paths)
+  const shownPaths = isGeneric ? [`Paths: ${paths.map((path) => ` ${path}`).join('')}`] : []
+  return plainPage(request, {
+    component: isGeneric ? 'apiserver' : 'kube-apiserver',
+    title: 'statusz',
+    text: ['', ...linesOf(data), ...shownPaths].join('\n'),
+    kind: 'Statusz',
+    fields: { ...data, startTime: data.startTime.toISOString().replace(/\.\d+Z$/, 'Z'), paths },
+    release,
+  })
 }
 
 /** Paths that serve APIs. The page lists only the others. */
 const apiPaths: ReadonlySet<string> = new Set(['api', 'apis', 'openid', 'openapi', '.well-known'])
 
-/** Lists the first segments of paths. */
-function pathsLine(paths: readonly string[]): string {
+/** Returns the first segments of paths. */
+function pathsOf(paths: readonly string[]): string[] {
   const segments = new Set(paths.map((path) => path.split('/', 2)[1] ?? ''))
-  const shown = [...segments].filter((segment) => !apiPaths.has(segment)).toSorted()
-  return `Paths: ${shown.map((segment) => ` /${segment}`).join('')}`
+  return [...segments]
+    .filter((segment) => !apiPaths.has(segment))
+    .toSorted()
+    .map((segment) => `/${segment}`)
 }
 
 const twoDigits = (value: number): string => `${value}`.padStart(2, '0')
 
-function linesOf({ upSeconds, nowMs, release, emulatedMinor }: ServerState): string[] {
-  const up = Math.floor(upSeconds)
+function dataOf({ upSeconds, nowMs, release, emulatedMinor }: ServerState) {
+  const uptimeSeconds = Math.floor(upSeconds)
   const { major, emulationMinor, gitVersion, goVersion } = versionDocument(release, emulatedMinor)
+  return {
+    startTime: new Date(nowMs - uptimeSeconds * 1_000),
+    uptimeSeconds,
+    goVersion,
+    binaryVersion: gitVersion.slice(1),
+    emulationVersion: `${major}.${emulationMinor}`,
+  }
+}
+
+function linesOf(data: ReturnType<typeof dataOf>): string[] {
+  const { startTime, uptimeSeconds: up, goVersion, binaryVersion, emulationVersion } = data
   return [
-    `Started: ${new Date(nowMs - up * 1_000).toUTCString()}`,
+    `Started: ${startTime.toUTCString()}`,
     `Up: ${Math.floor(up / 3_600)} hr ${twoDigits(Math.floor(up / 60) % 60)} min ${twoDigits(up % 60)} sec`,
     `Go version: ${goVersion}`,
-    `Binary version: ${gitVersion.slice(1)}`,
-    `Emulation version: ${major}.${emulationMinor}`,
+    `Binary version: ${binaryVersion}`,
+    `Emulation version: ${emulationVersion}`,
   ]
 }
