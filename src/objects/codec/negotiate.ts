@@ -198,7 +198,7 @@ export function preferredType(accept: string, offered: readonly string[]): strin
   return undefined
 }
 
-/** Media types of the pages for people. The structured ones need a conversion to the page's kind. */
+/** Media types of the pages for people. All except text need a conversion to the page kind. */
 export const pageTypes = [jsonType, yamlType, protobufType, 'text/plain'] as const
 
 /**
