@@ -23,8 +23,7 @@ const SHORT_TEXTS_SINCE = 34
 export function faultsOfRelease(faults: FieldFault[], release: number): FieldFault[] {
   const { adapted } = eachItem('errors of a release', faults, newState, (state, fault) => {
     const labelled = withLabelText(fault, release)
-    const own =
-      release < SHORT_TEXTS_SINCE ? labelled : adapt(labelled, release, state.texts)
+    const own = release < SHORT_TEXTS_SINCE ? labelled : adapt(labelled, release, state.texts)
     state.adapted.push(own)
     state.characters += own.path.length + own.message.length
     return state.characters < FAULTS_CHARACTERS_MAX

@@ -127,10 +127,10 @@ suite('tests can read and change the state of a keelson/testing cluster', () => 
     type Leases = { readonly items: readonly { readonly spec: { readonly renewTime: string } }[] }
     const renewals = async (): Promise<readonly string[]> =>
       (await cluster.request<Leases>({ path })).body.items.map(({ spec }) => spec.renewTime)
-    const before = await renewals()
-    assert.ok(before.length > 0)
+    const earlier = await renewals()
+    assert.ok(earlier.length > 0)
     await cluster.clock.advance('1m')
-    await until(async () => (await renewals()).join() !== before.join(), 'the Lease is renewed')
+    await until(async () => (await renewals()).join() !== earlier.join(), 'the Lease is renewed')
     assert.deepEqual(cluster.history(), [])
   })
 
