@@ -105,16 +105,13 @@ function parseNodeLabels(selector: string): NodeLabels {
     const parts = pair.split('=')
     const [key = '', value = ''] = parts.map((part) => part.trim())
     if (parts.length !== 2) throw unclassified(`invalid selector: [${parts.join(' ')}]`)
-    const [keyFaults, valueFaults] = [checkQualifiedName(key), checkLabelValue(value)]
+    const keyFaults = checkQualifiedName(key).map(olderLabelText)
+    const valueFaults = checkLabelValue(value).map(olderLabelText)
     // As in kube-apiserver, errors in a node selector have no field path.
     if (keyFaults.length > 0)
-      throw unclassified(
-        olderLabelText(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`),
-      )
+      throw unclassified(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
     if (valueFaults.length > 0)
-      throw unclassified(
-        olderLabelText(`[${key}]: Invalid value: ${quote(value)}: ${valueFaults.join('; ')}`),
-      )
+      throw unclassified(`[${key}]: Invalid value: ${quote(value)}: ${valueFaults.join('; ')}`)
     labels.set(key, value)
   }
   return labels

@@ -30,6 +30,8 @@ export type FieldFault = {
    * error has no tag.
    */
   readonly tag?: 'minimum' | 'required'
+  /** Whether the author of a CRD wrote the text of the message. No release changes such a text. */
+  readonly isAuthored?: true
 }
 
 /**

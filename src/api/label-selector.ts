@@ -3,9 +3,10 @@
  * those of kube-apiserver.
  */
 import { cutText } from '../lib/text/cut-text.ts'
-import { ApiError, badRequest } from './errors.ts'
+import { badRequest } from './errors.ts'
 import { checkLabelValue, checkQualifiedName, labelTextOf } from './names.ts'
 import { quote } from './quote.ts'
+import { defaultMinor } from './releases.ts'
 
 export type Labels = { readonly [key: string]: string }
 
@@ -20,19 +21,14 @@ export type Requirement =
 
 /**
  * Parses a label selector. An empty or blank selector has no requirements and selects everything.
- * Fails with a BadRequest if the string is not a label selector.
+ * Fails with a BadRequest if the string is not a label selector. The error has the text of the
+ * release.
  */
-export function parseLabelSelector(text: string): readonly Requirement[] {
-  return new Parser(text).parse()
-}
-
-/** Like `parseLabelSelector`, but the errors have the texts of a release. */
-export function parseSelectorOf(release: number, text: string): readonly Requirement[] {
-  try {
-    return parseLabelSelector(text)
-  } catch (error) {
-    throw error instanceof ApiError ? badRequest(labelTextOf(error.message, release), error) : error
-  }
+export function parseLabelSelector(
+  text: string,
+  release: number = defaultMinor,
+): readonly Requirement[] {
+  return new Parser(text, release).parse()
 }
 
 export function matchesLabels(
@@ -87,13 +83,15 @@ const marks: ReadonlySet<string> = new Set(['(', ')', '!', ',', '=', '==', '!=',
  */
 class Parser {
   readonly #text: string
+  readonly #release: number
   /** Current token. Empty at the end of the selector. */
   #token = ''
   #at = 0
   #values = 0
 
-  constructor(text: string) {
+  constructor(text: string, release: number) {
     this.#text = text
+    this.#release = release
     this.#advance()
   }
 
@@ -123,7 +121,7 @@ class Parser {
     const key = this.#word('identifier')
     const keyFaults = checkQualifiedName(key)
     if (keyFaults.length > 0)
-      refuse(`${unparsable}<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
+      refuse(`${unparsable}<nil>: Invalid value: ${quote(key)}: ${this.#joined(keyFaults)}`)
     if (isNegated) return { key, operator: 'absent' }
     const operator = this.#token
     if (operator === '' || operator === ',') return { key, operator: 'exists' }
@@ -131,19 +129,43 @@ class Parser {
     switch (operator) {
       case '=':
       case '==':
-        return { key, operator: 'in', values: checkValues(key, [this.#value()]) }
+        return { key, operator: 'in', values: this.#checked(key, [this.#value()]) }
       case '!=':
-        return { key, operator: 'notin', values: checkValues(key, [this.#value()]) }
+        return { key, operator: 'notin', values: this.#checked(key, [this.#value()]) }
       case 'in':
       case 'notin':
-        return { key, operator, values: checkValues(key, this.#set()) }
+        return { key, operator, values: this.#checked(key, this.#set()) }
       case '>':
-        return { key, operator: 'gt', bound: bound(key, this.#value()) }
+        return { key, operator: 'gt', bound: this.#bound(key) }
       case '<':
-        return { key, operator: 'lt', bound: bound(key, this.#value()) }
+        return { key, operator: 'lt', bound: this.#bound(key) }
       default:
         return refuse(`${unparsable}found '${operator}', expected: in, notin, =, ==, !=, gt, lt`)
     }
+  }
+
+  #checked(key: string, values: readonly string[]): ReadonlySet<string> {
+    for (const [index, value] of values.entries()) {
+      const faults = checkLabelValue(value)
+      if (faults.length > 0) {
+        refuse(
+          `${unparsable}values[${index}][${key}]: Invalid value: ${quote(value)}: ${this.#joined(faults)}`,
+        )
+      }
+    }
+    return new Set(values)
+  }
+
+  #bound(key: string): bigint {
+    const value = this.#value()
+    this.#checked(key, [value])
+    if (integer.test(value)) return BigInt(value)
+    const rule = "for 'Gt', 'Lt' operators, the value must be an integer"
+    return refuse(`${unparsable}values[0]: Invalid value: ${quote(value)}: ${rule}`)
+  }
+
+  #joined(faults: readonly string[]): string {
+    return faults.map((fault) => labelTextOf(fault, this.#release)).join('; ')
   }
 
   /** Reads the value after an operator. A missing value is treated as an empty string. */
@@ -194,23 +216,4 @@ const isWord = (token: string): boolean => token !== '' && !marks.has(token)
 
 function refuse(why: string): never {
   throw badRequest(cutText(why))
-}
-
-function checkValues(key: string, values: readonly string[]): ReadonlySet<string> {
-  for (const [index, value] of values.entries()) {
-    const faults = checkLabelValue(value)
-    if (faults.length > 0) {
-      refuse(
-        `${unparsable}values[${index}][${key}]: Invalid value: ${quote(value)}: ${faults.join('; ')}`,
-      )
-    }
-  }
-  return new Set(values)
-}
-
-function bound(key: string, value: string): bigint {
-  checkValues(key, [value])
-  if (integer.test(value)) return BigInt(value)
-  const rule = "for 'Gt', 'Lt' operators, the value must be an integer"
-  return refuse(`${unparsable}values[0]: Invalid value: ${quote(value)}: ${rule}`)
 }

@@ -139,15 +139,15 @@ export function checkPathSegmentPrefix(name: string): string[] {
 const LABEL_TEXTS_SINCE = 35
 
 /**
- * Returns the text of `checkQualifiedName` or `checkLabelValue` as a release has it. Also accepts
- * texts that contain such a text. Before 1.35, the texts count characters instead of bytes.
+ * Returns the text of `checkQualifiedName` or `checkLabelValue` as a release has it. Also accepts a
+ * message that ends with such a text. Before 1.35, the texts count characters instead of bytes.
  */
-export const labelTextOf = (text: string, release: number): string =>
-  release >= LABEL_TEXTS_SINCE
-    ? text
-    : text
-        .replace(/must be no more than (63|253) bytes/g, 'must be no more than $1 characters')
-        .replace(/a valid label key (?=must consist)/g, 'a qualified name ')
+export function labelTextOf(text: string, release: number): string {
+  if (release >= LABEL_TEXTS_SINCE) return text
+  return text.endsWith(BROKEN_KEY)
+    ? `${text.slice(0, -BROKEN_KEY.length)}a qualified name ${KEY_RULE}`
+    : text.replace(/must be no more than (63|253) bytes$/, 'must be no more than $1 characters')
+}
 
 /** Returns the text of the releases before 1.35, for errors that are the same in all releases. */
 export const olderLabelText = (text: string): string => labelTextOf(text, LABEL_TEXTS_SINCE - 1)
@@ -163,9 +163,7 @@ export function checkQualifiedName(key: string): string[] {
   const parts = key.split('/')
   const [first = '', second] = parts
   if (parts.length > 2) {
-    return [
-      `a valid label key ${broken(qualifiedPartRule, ['MyName', 'my.name', '123-abc'], qualifiedPart)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
-    ]
+    return [BROKEN_KEY]
   }
   const prefixFaults =
     second === undefined
@@ -177,14 +175,16 @@ export function checkQualifiedName(key: string): string[] {
 }
 
 function checkQualifiedPart(part: string): string[] {
-  if (part === '') return ['name part must be non-empty', brokenPart()]
+  if (part === '') return ['name part must be non-empty', BROKEN_PART]
   const faults =
     part.length > LABEL_CHARACTERS_MAX ? [`name part ${bytesAtMost(LABEL_CHARACTERS_MAX)}`] : []
-  return patterns.qualifiedPart.test(part) ? faults : [...faults, brokenPart()]
+  return patterns.qualifiedPart.test(part) ? faults : [...faults, BROKEN_PART]
 }
 
-const brokenPart = (): string =>
-  `name part ${broken(qualifiedPartRule, ['MyName', 'my.name', '123-abc'], qualifiedPart)}`
+const PART_RULE = broken(qualifiedPartRule, ['MyName', 'my.name', '123-abc'], qualifiedPart)
+const KEY_RULE = `${PART_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`
+const BROKEN_KEY = `a valid label key ${KEY_RULE}`
+const BROKEN_PART = `name part ${PART_RULE}`
 
 /** Checks the value of a label. The texts are those of 1.35: see `labelTextOf`. */
 export function checkLabelValue(value: string): string[] {

@@ -229,3 +229,21 @@ test('since 1.35, a DeviceClass with an invalid generated name has one error', (
   assert.match(older[1] ?? '', /must be no more than 253 characters$/)
   assert.match(newer[0] ?? '', /must be no more than 253 bytes$/)
 })
+
+test('since 1.35, a warning about a long value in a node affinity counts bytes', () => {
+  const matchExpressions = [{ key: 'k', operator: 'In', values: ['x'.repeat(64)] }]
+  const nodeAffinity = {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      { weight: 1, preference: { matchExpressions } },
+    ],
+  }
+  const affine: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    spec: { containers: [{ name: 'c', image: 'i' }], affinity: { nodeAffinity } },
+  }
+  const [[before = ''] = [], [after = ''] = []] = warned('v1 Pod', affine)
+  assert.match(before, /is invalid, must be no more than 63 characters$/)
+  assert.match(after, /is invalid, must be no more than 63 bytes$/)
+})

@@ -23,7 +23,7 @@ const faults = [
 ]
 
 test('in 1.33, validation errors have the original texts of the validation rules', () => {
-  assert.equal(faultsOfRelease(faults, 33), faults)
+  assert.deepEqual(faultsOfRelease(faults, 33), faults)
 })
 
 test('since 1.34, validation errors show values as JSON, and do not repeat the name of the field', () => {
@@ -56,4 +56,21 @@ test('the texts of many validation errors are adapted to a later release in part
     ticks++
   }
   assert.ok(ticks > 50, `the work had only ${ticks} parts`)
+})
+
+test('the text about a long label depends on the release, and a text of the author of a CRD does not', () => {
+  const why = 'must be no more than 63 bytes'
+  const own = { ...invalidValue('spec', 'x', why), isAuthored: true } as const
+  const value = invalidValue('spec.b', why, 'bad')
+  const textsIn = (release: number): readonly string[] =>
+    faultsOfRelease([invalidValue('spec.a', 'x', why), own, value], release).map(
+      ({ message }) => message,
+    )
+  const others = [`Invalid value: "x": ${why}`, `Invalid value: "${why}": bad`]
+  for (const release of [33, 34])
+    assert.deepEqual(textsIn(release), [
+      'Invalid value: "x": must be no more than 63 characters',
+      ...others,
+    ])
+  assert.deepEqual(textsIn(35), [`Invalid value: "x": ${why}`, ...others])
 })

@@ -32,6 +32,7 @@ export function faultsOfRelease(faults: FieldFault[], release: number): FieldFau
 }
 
 function withLabelText(fault: FieldFault, release: number): FieldFault {
+  if (fault.isAuthored === true) return fault
   const message = labelTextOf(fault.message, release)
   return message === fault.message ? fault : { ...fault, message }
 }

@@ -4,6 +4,7 @@ import { turnsDuring } from '../../../test/support/harness/turns.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { decodeBody, type FieldValidation } from '../../objects/codec/decode-body.ts'
 import { decodeStored } from '../../objects/codec/object.ts'
+import { validateCreate } from '../validate.ts'
 import { customResources } from './custom-resource.ts'
 import { readCrd } from './crd.ts'
 
@@ -47,6 +48,18 @@ test('validation rules of a custom kind are not evaluated if required metadata i
   const [unchecked, ...others] = await messages(wheel({}))
   assert.match(unchecked ?? '', /^Invalid value: "null": some validation rules were not checked/)
   assert.deepEqual(others, [])
+})
+
+test('the message of a validation rule of a CRD is reported as its author wrote it', async () => {
+  const message = 'must be no more than 63 bytes'
+  const resource = wheels({
+    properties: { size: { type: 'integer' } },
+    'x-kubernetes-validations': [{ rule: 'self.size > 1', message }],
+  })
+  const object = wheel({ name: 'w', uid: 'u' })
+  const found = (await resource.rules.validateInSlices?.(object, undefined)) ?? []
+  const messages = validateCreate(object, resource, [...found]).map((fault) => fault.message)
+  assert.deepEqual(messages, [`Invalid value: "object": ${message}`])
 })
 
 test('if a body of a custom object has several errors, a mismatched kind is reported last', () => {

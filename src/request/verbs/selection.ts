@@ -1,7 +1,7 @@
 /** Computes which objects a list or a watch selects: a key range and a filter. */
 import { badRequest } from '../../api/errors.ts'
 import { type FieldTerm, parseFieldSelector } from '../../api/field-selector.ts'
-import { parseSelectorOf, type Requirement } from '../../api/label-selector.ts'
+import { parseLabelSelector, type Requirement } from '../../api/label-selector.ts'
 import { checkPathSegment } from '../../api/names.ts'
 import type { Matches } from '../../storage/cache/item.ts'
 import { selects, type SelectorTerm } from '../../storage/cache/selector.ts'
@@ -41,7 +41,7 @@ export function parseSelectors(
 ): Selectors {
   if (labelSelector === '' && fieldSelector === '') return everything
   return {
-    requirements: parseSelectorOf(release, labelSelector),
+    requirements: parseLabelSelector(labelSelector, release),
     terms: parseFieldSelector(fieldSelector),
   }
 }

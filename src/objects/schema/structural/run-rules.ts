@@ -313,7 +313,12 @@ type ShownFault = {
   readonly text: string
 }
 
-function faultOf({ rule }: CompiledRule, { at, shown, text }: ShownFault): FieldFault {
+const faultOf = (rule: CompiledRule, shown: ShownFault): FieldFault => ({
+  ...faultOfReason(rule, shown),
+  isAuthored: true,
+})
+
+function faultOfReason({ rule }: CompiledRule, { at, shown, text }: ShownFault): FieldFault {
   if (rule.reason === 'FieldValueForbidden') return forbiddenField(at, text)
   if (rule.reason === 'FieldValueRequired') return required(at, text)
   if (rule.reason === 'FieldValueDuplicate')

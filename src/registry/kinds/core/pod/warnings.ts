@@ -3,7 +3,7 @@
  * mistakes.
  */
 import type { Gates } from '../../../../api/gates.ts'
-import { checkDnsLabel, checkLabelValue } from '../../../../api/names.ts'
+import { checkDnsLabel, checkLabelValue, labelTextOf } from '../../../../api/names.ts'
 import {
   entriesOf,
   type Fields,
@@ -103,7 +103,7 @@ const specWarnings = (spec: Fields, path: string, gates: Gates): string[] => [
   ...warningsOfEach(entriesOf(spec['nodeSelector']), ([key]) =>
     deprecatedLabelWarnings(`${path}.nodeSelector[${key}]`, key),
   ),
-  ...affinityWarnings(fieldsOf(spec['affinity']), `${path}.affinity`),
+  ...affinityWarnings(fieldsOf(spec['affinity']), `${path}.affinity`, gates.release),
   ...spreadWarnings(spec['topologySpreadConstraints'], `${path}.topologySpreadConstraints`),
   ...doubles(spec['hostAliases'], { path: `${path}.hostAliases`, field: 'ip' }),
   ...volumesWarnings(itemsOf(spec['volumes']), `${path}.volumes`, gates),
@@ -124,7 +124,7 @@ const specWarnings = (spec: Fields, path: string, gates: Gates): string[] => [
   ),
 ]
 
-function affinityWarnings(affinity: Fields, path: string): string[] {
+function affinityWarnings(affinity: Fields, path: string, release: number): string[] {
   const {
     requiredDuringSchedulingIgnoredDuringExecution: required,
     preferredDuringSchedulingIgnoredDuringExecution: preferred,
@@ -141,7 +141,7 @@ function affinityWarnings(affinity: Fields, path: string): string[] {
       const own = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`
       return [
         ...termWarnings(fieldsOf(preference), own),
-        ...valueWarnings(fieldsOf(preference), own),
+        ...valueWarnings(fieldsOf(preference), own, release),
       ]
     }),
     ...['podAffinity', 'podAntiAffinity'].flatMap((part) =>
@@ -159,11 +159,12 @@ const termWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
  * Warns about values in a preferred term that are not valid label values. The term then matches no
  * node.
  */
-const valueWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
+const valueWarnings = ({ matchExpressions }: Fields, path: string, release: number): string[] =>
   warningsOfEach(itemsOf(matchExpressions), ({ values }, at) =>
     warningsOfEach(textsOf(values), (value, index) =>
       checkLabelValue(value).map(
-        (why) => `${path}.matchExpressions[${at}].values[${index}]: ${value} is invalid, ${why}`,
+        (why) =>
+          `${path}.matchExpressions[${at}].values[${index}]: ${value} is invalid, ${labelTextOf(why, release)}`,
       ),
     ),
   )
