@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultGates } from '../../../api/gates.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
+import { cpuMsOf } from '../../../../test/support/harness/turns.ts'
 import { workloadRules } from './workload.ts'
 
 const workload = (spec: Fields): KubeObject => ({
@@ -67,4 +68,26 @@ test('a reference and the groups are immutable once they are set', () => {
   assert.deepEqual(faultsOf(before, workload({ controllerRef, podGroups: [gang('a')] })), [
     'controllerRef: Invalid value: null: field is immutable',
   ])
+})
+
+test('an update of a Workload is validated like a create', () => {
+  const controllerRef = { apiGroup: 'Bad Group!', kind: 'a/b', name: '..' }
+  const faults = workloadRules.validateUpdate?.(
+    workload({ controllerRef, podGroups: [gang('a')] }),
+    groups(gang('a')),
+    defaultGates,
+  )
+  assert.deepEqual(
+    faults?.map(({ path }) => path),
+    ['spec.controllerRef.apiGroup', 'spec.controllerRef.kind', 'spec.controllerRef.name'],
+  )
+})
+
+test('an update of a Workload to very many groups is refused quickly', () => {
+  const many = workload({ podGroups: Array.from({ length: 250_000 }, () => ({})) })
+  const ms = cpuMsOf(() => {
+    const faults = workloadRules.validateUpdate?.(many, groups(gang('a')), defaultGates) ?? []
+    assert.equal(faults.length, 2)
+  })
+  assert.ok(ms < 250, `${ms} ms`)
 })

@@ -29,16 +29,23 @@ import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 const POD_GROUPS_MAX = 8
+/** Maximum number of groups in an error. The text of more groups would be cut. */
+const SHOWN_GROUPS_MAX = 1_000
 
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 
 export const workloadRules: KindRules = {
   strategy: { gate: 'GenericWorkload', updateChecks: ['metadata', 'rules', 'change'] },
-  validate: (object) => [
-    ...validateController(specOf(object)['controllerRef'], 'spec.controllerRef'),
-    ...validateGroups(itemsOf(specOf(object)['podGroups']), 'spec.podGroups'),
-  ],
-  validateUpdate: validateChange,
+  validate,
+  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  const { controllerRef, podGroups } = specOf(object)
+  return [
+    ...validateController(controllerRef, 'spec.controllerRef'),
+    ...validateGroups(itemsOf(podGroups), 'spec.podGroups'),
+  ]
 }
 
 function validateController(reference: Json | undefined, path: string): FieldFault[] {
@@ -92,7 +99,7 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
     ...(isFields(before['controllerRef'])
       ? changed('controllerRef', shownController(spec['controllerRef']))
       : []),
-    ...changed('podGroups', itemsOf(spec['podGroups']).map(shownGroup)),
+    ...changed('podGroups', itemsOf(spec['podGroups']).slice(0, SHOWN_GROUPS_MAX).map(shownGroup)),
   ]
 }
 
