@@ -24,7 +24,7 @@ import { createServiceAccount } from './service-account/plugin.ts'
 
 unsteadyWork.report = assert.fail
 
-const gates = { release: 33, isOn: () => true }
+const gates = { release: 34, isOn: () => true }
 const TURN_MS_MAX = 50
 
 const list = (length: number, one: (at: number) => Fields): readonly Fields[] =>

@@ -110,20 +110,33 @@ export const privileged: Control = ({ containers }) => {
 /** Fields of a container that contain handlers with a host, in addition to its lifecycle. */
 const probes = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
-/** Forbids that probes and lifecycle handlers connect to another host than the pod. */
+/** Forbids that probes and lifecycle handlers set a host. */
 export const hostsOfHandlers: Control = ({ containers }) => {
-  const hosts = containers.map(({ fields }) => hostsIn(fields))
-  const bad = containers.filter((_, at) => (hosts[at] ?? []).length > 0)
-  if (bad.length === 0) return undefined
-  const names = sorted(bad.map(({ name }) => name))
-  const used = sorted(hosts.flat())
+  const found = eachItem('hosts of handlers', containers, newHosts, (all, { fields, name }) => {
+    const hosts = hostsIn(fields)
+    if (hosts.length > 0) all.names.push(name)
+    all.hosts.push(...hosts)
+    return true
+  })
+  if (found.names.length === 0) return undefined
+  const names = sorted(found.names)
   const reason = 'probe or lifecycle host'
   const verb = names.length === 1 ? 'uses' : 'use'
-  return { reason, detail: `${named('container', names)} ${verb} ${named(reason, used)}` }
+  return {
+    reason,
+    detail: `${named('container', names)} ${verb} ${named(reason, sorted(found.hosts))}`,
+  }
 }
 
-function hostsIn(container: Fields): string[] {
-  const { postStart, preStop } = fieldsOf(container['lifecycle'])
+type HandlerHosts = { readonly names: string[]; readonly hosts: string[] }
+
+const newHosts = (): HandlerHosts => ({ names: [], hosts: [] })
+
+/** Returns the hosts of the handlers of a container. Most containers have no handler. */
+function hostsIn(container: Fields): readonly string[] {
+  const { lifecycle } = container
+  if (lifecycle === undefined && probes.every((name) => container[name] === undefined)) return []
+  const { postStart, preStop } = fieldsOf(lifecycle)
   return [...probes.map((name) => container[name]), postStart, preStop].flatMap((handler) =>
     ['httpGet', 'tcpSocket'].flatMap((action) => {
       const host = textOf(fieldsOf(fieldsOf(handler)[action])['host'])

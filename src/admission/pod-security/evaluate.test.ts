@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defaultGatesOf } from '../../api/gates.ts'
+import { defaultGatesOf, type Gates, gatesOf, startsOn } from '../../api/gates.ts'
 import type { Fields } from '../../api/object.ts'
 import type { LevelVersion } from '../../api/pod-security-level.ts'
 import { printViolations, violations } from './evaluate.ts'
@@ -64,4 +64,15 @@ test('since version 1.35, only baseline tolerates procMount in a user namespace'
   assert.equal(found({ spec, container }), '')
   assert.match(found({ level: 'restricted', spec, container }), /^procMount/)
   assert.match(found({ spec, container, version: 34 }), /^procMount/)
+})
+
+test('a server of 1.34 that emulates 1.33 accepts hosts of probes', () => {
+  const container = { livenessProbe: { httpGet: { host: 'b', port: 1 } } }
+  const spec = { containers: [{ name: 'c', image: 'i', ...container }] }
+  const foundBy = (gates: Gates): number =>
+    violations(viewPod(undefined, spec, gates), { level: 'baseline', version: 'latest' }).length
+  assert.equal(foundBy(defaultGatesOf(34)), 1)
+  const older = gatesOf(34, { emulated: 33 })
+  const isOn = (name: string): boolean => startsOn(older, name)
+  assert.equal(foundBy({ release: 34, emulated: 33, isOn }), 0)
 })

@@ -24,7 +24,7 @@ export type PodView = {
    */
   readonly containers: readonly ContainerView[]
   readonly isWindows: boolean
-  /** The minor version whose controls are the newest that apply. */
+  /** Controls of later minor versions do not apply. */
   readonly release: number
   /** Whether the pod has a user namespace (hostUsers: false). */
   readonly hasUserNamespace: boolean
@@ -61,11 +61,18 @@ export function viewPod(
   }
 }
 
-/** The first release in which an emulated version limits the controls. */
+/**
+ * The first release in which an emulated version limits the controls. In the release before, it
+ * turns off the gate of that release's only new control.
+ */
 const EMULATED_SINCE = 35
 
-const newestOf = ({ release, emulated = release }: Gates): number =>
-  release < EMULATED_SINCE ? release : Math.min(release, emulated)
+function newestOf(gates: Gates): number {
+  const { release, emulated = release } = gates
+  if (release >= EMULATED_SINCE) return Math.min(release, emulated)
+  const hasNewControl = release < 34 || gates.isOn('ProbeHostPodSecurityStandards')
+  return hasNewControl ? release : release - 1
+}
 
 /** A violation. `reason` names the control, `detail` the fields and containers that violate it. */
 export type Violation = { readonly reason: string; readonly detail: string }
