@@ -231,6 +231,19 @@ const ingressTo = (name: string, other: string): KubeObject => ({
   },
 })
 
+/** Returns the number of errors if an Ingress that has the name 1a also gets the name 2b. */
+function faultsOfSecondName(release: number): number {
+  const all = builtInResources({ gates: defaultGatesOf(release) })
+  const resource = all.find(({ kind }) => kind === 'Ingress') ?? assert.fail()
+  const [now, was] = [ingressTo('2b', '1a'), ingressTo('b', '1a')]
+  return validateUpdate(now, was, { resource, rules: resource.rules }).length
+}
+
+test('before 1.34, an Ingress with a name that begins with a digit cannot get another such name', () => {
+  assert.ok(faultsOfSecondName(33) > 0)
+  assert.equal(faultsOfSecondName(34), 0)
+})
+
 test('names of Services begin with a digit with the gate RelaxedServiceNameValidation', () => {
   const gate = 'RelaxedServiceNameValidation'
   const service: KubeObject = {

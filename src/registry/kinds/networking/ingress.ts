@@ -55,12 +55,17 @@ export const ingressRules: KindRules = {
 
 type Check = (name: string) => string[]
 
+/** The first release in which names can begin with a digit. */
+const DIGITS_SINCE = 34
+
 /**
  * Returns the rule for names of Services. If the gate is off, an Ingress that already has a name
  * with a digit at its beginning can have other such names.
  */
 function serviceNameCheck(gates: Gates, before: Fields = {}): Check {
-  const isRelaxed = gates.isOn('RelaxedServiceNameValidation') || hasRelaxedName(before, gates)
+  const isRelaxed =
+    gates.release >= DIGITS_SINCE &&
+    (gates.isOn('RelaxedServiceNameValidation') || hasRelaxedName(before, gates))
   return isRelaxed ? checkDnsLabel : checkDns1035Label
 }
 
