@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultGatesOf } from '../../../api/gates.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
+import { faultsOfRelease } from '../../release-faults.ts'
 import { laterMigrationRules } from './later-migration.ts'
 
 const gates = defaultGatesOf(35)
@@ -33,8 +34,8 @@ test('since 1.35, the spec of a migration is immutable', () => {
   const changed = migration({ resource: { resource: 'nodes' } })
   const faults = laterMigrationRules.validateUpdate?.(changed, migration(pods), gates) ?? []
   assert.deepEqual(
-    faults.map(({ path, message }) => `${path} ${message.replace(/.*: /, '')}`),
-    ['spec field is immutable'],
+    faultsOfRelease(faults, 35).map(({ message }) => message),
+    ['Invalid value: {"Resource":{"group":"","resource":"nodes"}}: field is immutable'],
   )
 })
 

@@ -12,6 +12,7 @@ import {
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { cutText } from '../../../lib/text/cut-text.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { faultsOfProgress } from './progress.ts'
@@ -51,8 +52,10 @@ function joined(path: string, name: string, check: (name: string) => string[]): 
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const spec = specOf(object)
   if (isSame(spec, specOf(current))) return []
-  const type = 'storagemigration.StorageVersionMigrationSpec'
-  return [invalidShown('spec', `${type}{...}`, 'field is immutable', { type, json: spec })]
+  const { group, resource } = fieldsOf(spec['resource'])
+  const json = { Resource: { group: textOf(group), resource: textOf(resource) } }
+  const shown = 'storagemigration.StorageVersionMigrationSpec{...}'
+  return [invalidShown('spec', shown, 'field is immutable', { json })]
 }
 
 function validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
@@ -61,11 +64,11 @@ function validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
   const before = textOf(fieldsOf(current['status'])['resourceVersion'])
   const version = textOf(status['resourceVersion'])
   const path = 'status.resourceVersion'
-  const shown = { json: itemsOf(conditions), type: '[]v1.Condition' }
+  const shown = { json: itemsOf(conditions), type: '[]meta.Condition' }
   return [
     ...(isDecimal.test(version)
       ? []
-      : [invalidValue(path, version, `resource version is not well formed: ${version}`)]),
+      : [invalidValue(path, version, `resource version is not well formed: ${cutText(version)}`)]),
     ...validateConditions(conditions, 'status.conditions'),
     ...(before === '' || before === version
       ? []
