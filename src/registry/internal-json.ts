@@ -111,6 +111,7 @@ class Printer {
     let text = ''
     for (const key of type === ORDERED ? Object.keys(value) : sortedInParts(value)) {
       if (text.length > max) break
+      if (value[key] === undefined) continue
       const left = max - text.length
       const printed = `${printBeginning(key, left)}:${this.print(type, value[key], left)}`
       text += text === '' ? printed : `,${printed}`
@@ -120,8 +121,10 @@ class Printer {
 
   /** Prints the fields of a struct, without the braces around them. */
   #members(type: string, value: Fields, max: number): string {
-    if (type.startsWith('meta.'))
-      return printFields(value, typeOf('meta/v1', type.slice('meta.'.length), this.#release), 0)
+    if (type.startsWith('meta.')) {
+      const struct = typeOf('meta/v1', type.slice('meta.'.length), this.#release)
+      return printFields(withFewMembers(value), struct, 0)
+    }
     const names = eachKey('fields of a struct', value, newNames, (found, name) => {
       found.set(plainName(name), name)
       return true
@@ -145,6 +148,24 @@ class Printer {
       max,
     )
   }
+}
+
+/**
+ * Maximum number of items or members of a field in metadata. Each has at least four characters, so
+ * that a message cannot show more of them.
+ */
+const MEMBERS_MAX = QUOTED_CHARACTERS_MAX / 4
+
+/** Returns a struct whose lists and maps contain no more members than a message can show. */
+const withFewMembers = (struct: Fields): Fields =>
+  Object.fromEntries(Object.entries(struct).map(([name, value]) => [name, fewOf(value)]))
+
+function fewOf(value: Json | undefined): Json | undefined {
+  if (Array.isArray(value)) return value.slice(0, MEMBERS_MAX)
+  if (!isFields(value)) return value
+  const names = sortedInParts(value)
+  if (names.length <= MEMBERS_MAX) return value
+  return Object.fromEntries(names.slice(0, MEMBERS_MAX).map((name) => [name, value[name] ?? null]))
 }
 
 /** Prints at least the first `max` characters of a string. */

@@ -45,6 +45,13 @@ test('since 1.34, an error about a value of megabytes takes a few milliseconds',
   assert.ok(ms < 250, `${ms} ms`)
 })
 
+test('since 1.34, an error about a template with very many labels takes a few milliseconds', () => {
+  const labels = Object.fromEntries(Array.from({ length: 150_000 }, (_, at) => [`key${at}`, 'v']))
+  const faults = [shownFault({ type: 'core.PodTemplateSpec', json: { metadata: { labels } } })]
+  const ms = cpuMsOf(() => void faultsOfRelease(faults, 34))
+  assert.ok(ms < 150, `${ms} ms`)
+})
+
 test('since 1.34, the errors of one object have a maximum length together', () => {
   const faults = Array.from({ length: 5_000 }, () => shownFault(templateOf(100)))
   const reported = faultsOfRelease(faults, 34)
