@@ -16,7 +16,8 @@ import { checkCanonicalIp } from './rules/addresses.ts'
 
 /**
  * The first release in which updates of most kinds validate the object only once. Before, an error
- * of such a kind is reported twice.
+ * of such a kind is reported twice. Updates of ResourceClaims, whose spec cannot change, do not
+ * validate it at all since this release.
  */
 export const VALIDATED_ONCE_SINCE = 35
 

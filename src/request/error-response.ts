@@ -52,7 +52,7 @@ function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    // As in kube-apiserver, only a 403 response of the authorization filter and few other errors
+    // As in kube-apiserver, only a 403 response of the authorization filter and a few other errors
     // have the header x-content-type-options.
     ...(error.hasNosniff || (isRefusal && error.reason === 'Forbidden')
       ? { 'x-content-type-options': 'nosniff' }

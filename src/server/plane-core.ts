@@ -33,7 +33,7 @@ export type PlaneStorage = {
     resource: Resource,
   ) => { readonly cache: Cache; readonly store: Store } | undefined
   /** The metrics of the requests to the main database. */
-  readonly requestCounts: Pick<MeasuredEngine, 'countOnly' | 'forget'>
+  readonly requestCounts: Pick<MeasuredEngine, 'measureOnly' | 'forget'>
 }
 
 export type PlaneCoreOptions = {

@@ -68,8 +68,9 @@ export function resourcePrefix(resource: {
 }
 
 /**
- * Returns the custom resource that owns a key, or undefined if no custom resource can own the key.
- * `path` is the key relative to the root prefix. Only groups have a dot in the first segment.
+ * Returns the group and plural in a key that begins with a group, and undefined for other keys. All
+ * custom resources and a few built-in ones have such keys. `path` is the key relative to the root
+ * prefix. Only groups have a dot in the first segment.
  */
 export function customResourceOf(
   path: string,

@@ -37,7 +37,7 @@ function setUp(requestLabels: RequestLabels): {
   const options = { root: '/registry/', metrics, requestLabels, monotonicMs: () => 0 }
   const engine = new MeasuredEngine(inner, options)
   const served = new Set([things, others])
-  engine.countOnly((path) => served.has(`/registry/${path}`))
+  engine.measureOnly((path) => served.has(`/registry/${path}`))
   return {
     engine,
     inner,

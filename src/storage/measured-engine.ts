@@ -154,7 +154,7 @@ export class MeasuredEngine implements Engine {
    * the root. Requests that the server received before the end of their resource would otherwise
    * add metrics that nothing removes.
    */
-  countOnly(isServed: (path: string) => boolean): void {
+  measureOnly(isServed: (path: string) => boolean): void {
     this.#isServed = isServed
   }
 

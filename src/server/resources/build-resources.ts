@@ -90,7 +90,7 @@ export function buildCrds(
   { environment, storage, registry, accessOf, handle, metrics }: PlaneCore,
   access: ResourceAccess,
 ): CrdController | undefined {
-  storage.requestCounts.countOnly((path) => {
+  storage.requestCounts.measureOnly((path) => {
     const custom = customResourceOf(path)
     if (custom === undefined) return true
     return registry.inGroup(custom.group).some(({ plural }) => plural === custom.plural)

@@ -266,12 +266,11 @@ const placing = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
 function validateTemplate({ template }: Fields, current: KubeObject, gates: Gates): FieldFault[] {
   const { release } = gates
   const before = fieldsOf(current['spec'])
-  const placed = isPlaceable(current, gates)
+  const expected = isPlaceable(current, gates)
     ? placedLike(fieldsOf(before['template']), fieldsOf(template))
     : before['template']
   if (before['suspend'] === true && gates.isOn(resourcesGate) && isStopped(current))
-    return validateResourcesOnly(fieldsOf(template), fieldsOf(placed), release)
-  const expected = placed
+    return validateResourcesOnly(fieldsOf(template), fieldsOf(expected), release)
   if (isEqual(typeOf('core/v1', 'PodTemplateSpec', release), template, expected)) return []
   const type = 'core.PodTemplateSpec'
   const value = { type, json: template ?? {} }

@@ -31,8 +31,9 @@ const lists = ['containers', 'initContainers'] as const
 /** The first release in which a resize can decrease memory limits without a restart. */
 const LESS_MEMORY_SINCE = 34
 /**
- * The first release in which a resize of a Pod with pod-level resources depends on a gate, and in
- * which a resize cannot add other resources to a container without resources.
+ * The first release with another error for a resize of a Pod with pod-level resources, and in which
+ * a resize cannot add other resources to a container without resources. The gate that the error
+ * names has no effect.
  */
 const POD_LEVEL_SINCE = 35
 
