@@ -54,6 +54,7 @@ const rows: readonly (readonly [
   ['DefaultIngressClass', create, admit],
   ['DenyServiceExternalIPs', write, validate],
   ['PodTopologyLabels', create, admit],
+  ['NodeDeclaredFeatureValidator', update, validate],
   ['MutatingAdmissionPolicy', writeOrConnect, admit],
   ['MutatingAdmissionWebhook', allOperations, admit],
   ['ValidatingAdmissionPolicy', allOperations, validate],

@@ -39,6 +39,7 @@ import {
 } from './owner-references-permission.ts'
 import { createPodNodeSelector } from './pod-node-selector.ts'
 import { createPodTolerationRestriction } from './pod-toleration-restriction.ts'
+import { createNodeDeclaredFeatures } from './node-declared-features.ts'
 import { createPodTopologyLabels } from './pod-topology-labels.ts'
 import { createPodSecurity } from './pod-security/plugin.ts'
 import type { PodSecurityMetrics } from './pod-security/metrics.ts'
@@ -141,6 +142,7 @@ export function createPlugins(parts: AdmissionPluginsOptions): readonly Plugin[]
     createDefaultIngressClass(objects),
     denyServiceExternalIps,
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects, gates)] : []),
+    ...(gates.isOn('NodeDeclaredFeatures') ? [createNodeDeclaredFeatures(objects, gates)] : []),
     policies.mutating,
     createMutatingWebhooks(webhooks.mutating, webhooks.options),
     policies.validating,
