@@ -34,16 +34,17 @@ async function resized(nodeName: string, isOn: boolean, more: Fields = {}): Prom
   return typeof admitted === 'string' ? admitted.replace(/^.*? is forbidden: /, '') : ''
 }
 
+const lacking = (features: string, node: string): string =>
+  `pod update requires features ${features} which are not available on node "${node}"`
+
 test('an update of a Pod needs features of its node with the gate NodeDeclaredFeatures', async () => {
-  const why = (features: string, node: string) =>
-    `pod update requires features ${features} which are not available on node "${node}"`
   assert.equal(await resized('old', false), '')
   assert.equal(await resized('able', true), '')
   assert.equal(await resized('', true), '')
-  assert.equal(await resized('old', true), why('GuaranteedQoSPodCPUResize', 'old'))
+  assert.equal(await resized('old', true), lacking('GuaranteedQoSPodCPUResize', 'old'))
   assert.equal(await resized('none', true), 'node "none" not found')
   assert.equal(
     await resized('able', true, { resources: { requests: { cpu: '2' } } }),
-    why('InPlacePodLevelResourcesVerticalScaling', 'able'),
+    lacking('InPlacePodLevelResourcesVerticalScaling', 'able'),
   )
 })
