@@ -115,7 +115,7 @@ export const hostsOfHandlers: Control = ({ containers }) => {
   const found = eachItem('hosts of handlers', containers, newHosts, (all, { fields, name }) => {
     const hosts = hostsIn(fields)
     if (hosts.length > 0) all.names.push(name)
-    all.hosts.push(...hosts)
+    for (const host of hosts) all.hosts.push(host)
     return true
   })
   if (found.names.length === 0) return undefined
