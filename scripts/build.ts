@@ -52,8 +52,9 @@ const importAtOnce: Plugin = {
   },
 }
 
-/** Modules of Node that take milliseconds to load and that a server might never need. */
+/** Modules that take milliseconds to load and that a server might never need. */
 const laterModules = [
+  're2js',
   'node:http',
   'node:https',
   'node:child_process',
@@ -65,20 +66,69 @@ const laterModules = [
   'node:worker_threads',
 ]
 
+/** Modules of Node that are loaded at startup. Each takes less than a millisecond, or is needed. */
+const earlyModules = [
+  'node:async_hooks',
+  'node:buffer',
+  'node:crypto',
+  'node:events',
+  'node:fs',
+  'node:module',
+  'node:net',
+  'node:os',
+  'node:path',
+  'node:perf_hooks',
+  'node:querystring',
+  'node:sea',
+  'node:stream',
+  'node:stream/consumers',
+  'node:stream/promises',
+  'node:timers/promises',
+  'node:tls',
+  'node:url',
+  'node:util',
+  'node:vm',
+  'node:zlib',
+]
+
+/** Fails if a module of Node is in neither list, because it may slow every start down. */
+const checkModules: Plugin = {
+  name: 'check modules',
+  setup: (building) => {
+    building.onResolve({ filter: /^node:/ }, ({ path }) =>
+      earlyModules.includes(path)
+        ? undefined
+        : {
+            errors: [
+              {
+                text: `${path} must be in a list of scripts/build.ts: in laterModules if it takes milliseconds to load, otherwise in earlyModules`,
+              },
+            ],
+          },
+    )
+  },
+}
+
 /** Loads `laterModules` when one of their exports is first used, instead of at startup. */
 const importWhenUsed: Plugin = {
   name: 'import when used',
   setup: (building) => {
     const filter = new RegExp(`^(?:${laterModules.join('|')})$`)
-    building.onResolve({ filter }, ({ path, namespace }) =>
-      namespace === 'later' ? { path, external: true } : { path, namespace: 'later' },
-    )
+    building.onResolve({ filter }, ({ path, namespace }) => {
+      if (namespace !== 'later') return { path, namespace: 'later' }
+      return path.startsWith('node:') ? { path, external: true } : undefined
+    })
     building.onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => {
       const loaded: object = createRequire(import.meta.url)(path)
-      const getters = Object.keys(loaded).map(
-        (name) => `get ${name}() { return require('${path}').${name} },`,
-      )
-      return { contents: `module.exports = { ${getters.join('\n')} }`, loader: 'js' }
+      const getters = Object.keys(loaded).map((name) => `get ${name}() { return load('${name}') },`)
+      // Replaces the getter by the value, so that only the first use has a cost.
+      const load = `const load = (name) => {
+        const value = require('${path}')[name]
+        Object.defineProperty(module.exports, name, { value })
+        return value
+      }`
+      const contents = `${load}\nmodule.exports = { ${getters.join('\n')} }`
+      return { contents, loader: 'js', resolveDir: root }
     })
   },
 }
@@ -106,7 +156,7 @@ const options = {
   metafile: true,
   logLevel: 'warning',
   write: false,
-  plugins: [importAtOnce, importWhenUsed],
+  plugins: [importAtOnce, importWhenUsed, checkModules],
 } as const satisfies BuildOptions
 
 const start = `'use strict'; const importMetaUrl = require('node:url').pathToFileURL(__filename).href;`

@@ -1,5 +1,4 @@
 /** The flags of `keelson run`. */
-import assert from 'node:assert/strict'
 import { ownControllers, parseControllers } from '../../config/controllers.ts'
 import {
   type CommandFlagTable,
@@ -55,16 +54,16 @@ export function readRunFlags(
   const apply = values.get('apply')
   const named = controllers?.split(',').filter((name) => name !== '')
   const checked = parseControllers(named ?? [])
+  const hasNoProgram = program === undefined || program === ''
   const faults = [
     ...checked.faults,
     ...(apply === '' ? missingValues({ values: new Map([['apply', apply]]) }) : []),
     ...rest.map((argument) => `keelson run does not take ${argument} before --`),
-    ...(program === undefined || program === ''
+    ...(hasNoProgram
       ? ['keelson run needs a command after --, for example: keelson run -- go test ./...']
       : []),
   ]
-  if (faults.length > 0) return { faults: [...faults, ...checked.hints] }
-  assert(program !== undefined)
+  if (hasNoProgram || faults.length > 0) return { faults: [...faults, ...checked.hints] }
   return {
     apply,
     controllers: named,
