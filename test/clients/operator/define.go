@@ -29,14 +29,15 @@ func define(ctx context.Context, config *rest.Config) error {
 		if err != nil {
 			return false, err
 		}
-		conditions, _, err := unstructured.NestedSlice(found.Object, "status", "conditions")
+		// The conditions of a new definition are null, which NestedSlice reports as an error.
+		conditions, _, _ := unstructured.NestedSlice(found.Object, "status", "conditions")
 		for _, condition := range conditions {
 			fields, _ := condition.(map[string]any)
 			if fields["type"] == "Established" && fields["status"] == "True" {
-				return true, err
+				return true, nil
 			}
 		}
-		return false, err
+		return false, nil
 	})
 }
 
