@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { keelsonProgram } from '../support/harness/keelson.ts'
+import { createCacheHome, keelsonProgram } from '../support/harness/keelson.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-check-crd-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -13,6 +13,7 @@ const summary = join(folder, 'summary.md')
 const env = {
   ...process.env,
   HOME: folder,
+  XDG_CACHE_HOME: createCacheHome(join(folder, 'cache')),
   GITHUB_STEP_SUMMARY: summary,
   KEELSON_UNFINISHED_RELEASES: '',
 }

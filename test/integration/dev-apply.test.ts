@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { toolPath } from '../support/harness/etcd.ts'
-import { keelsonProgram } from '../support/harness/keelson.ts'
+import { createCacheHome, keelsonProgram } from '../support/harness/keelson.ts'
 import { until } from '../support/harness/until.ts'
 
 /** Maximum time for a start, which takes minutes on a machine that is busy with other tests. */
@@ -46,7 +46,7 @@ class DevProcess implements AsyncDisposable {
     this.child = spawn(keelsonProgram, flags, {
       cwd: dir,
       stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, XDG_CACHE_HOME: join(dir, 'cache') },
+      env: { ...process.env, XDG_CACHE_HOME: createCacheHome(join(dir, 'cache')) },
     })
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       const lines = `${this.#rest}${text}`.split('\n')

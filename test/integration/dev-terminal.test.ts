@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { freePorts, toolPath } from '../support/harness/etcd.ts'
-import { keelsonProgram } from '../support/harness/keelson.ts'
+import { createCacheHome, keelsonProgram } from '../support/harness/keelson.ts'
 import { findOnPath } from '../support/harness/packed.ts'
 import { PseudoTerminal, visibleText } from '../support/harness/pseudo-terminal.ts'
 import { PATIENCE_MS } from '../support/harness/until.ts'
@@ -32,7 +32,12 @@ class DevTerminal extends PseudoTerminal {
     const folder = join(dir, name)
     // Pass only these environment variables. Others, such as CI, can change whether Node uses
     // colors.
-    const own = { PATH: process.env['PATH'], HOME: dir, TERM: 'xterm-256color' }
+    const own = {
+      PATH: process.env['PATH'],
+      HOME: dir,
+      XDG_CACHE_HOME: createCacheHome(join(dir, 'cache')),
+      TERM: 'xterm-256color',
+    }
     super([keelsonProgram, 'dev', `--data-dir=${folder}`, ...flags], { env: { ...own, ...env } })
     this.folder = folder
   }
@@ -160,7 +165,7 @@ test('the output into a pipe is plain, even if the log is shown on a terminal', 
   const folder = join(dir, 'piped')
   const command = `"$0" dev --ephemeral --data-dir=${folder} --secure-port=0 | cat`
   await using terminal = new PseudoTerminal(['sh', '-c', command, keelsonProgram], {
-    env: { ...process.env, XDG_CACHE_HOME: join(dir, 'cache') },
+    env: { ...process.env, XDG_CACHE_HOME: createCacheHome(join(dir, 'cache')) },
   })
   await terminal.waitFor('kubectl get ns')
   const shown = visibleText(terminal.output)

@@ -14,14 +14,16 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { lockFolder } from '../../src/storage/sqlite/folder-lock.ts'
 import { freePorts, startEtcd, toolPath } from '../support/harness/etcd.ts'
-import { keelsonProgram } from '../support/harness/keelson.ts'
+import { createCacheHome, keelsonProgram } from '../support/harness/keelson.ts'
 import { until } from '../support/harness/until.ts'
 
 const run = promisify(execFile)
 let dir: string
+let cacheHome: string
 
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson dev-'))
+  cacheHome = createCacheHome(join(dir, 'cache'))
 })
 const parts = new AsyncDisposableStack()
 after(async () => {
@@ -37,7 +39,7 @@ class DevProcess implements AsyncDisposable {
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     // Use a separate list of running servers and a separate kubeconfig instead of those of the
     // user.
-    const own = { XDG_CACHE_HOME: join(dir, 'cache'), KUBECONFIG: join(dir, 'kubeconfig') }
+    const own = { XDG_CACHE_HOME: cacheHome, KUBECONFIG: join(dir, 'kubeconfig') }
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
     this.child = spawn(keelsonProgram, ['dev', ...args], {
       stdio,
@@ -357,7 +359,7 @@ test('keelson dev can use an etcd that already runs, and does not stop it', asyn
 })
 
 test('several servers use different ports, keelson status lists the servers, and keelson stop stops them', async () => {
-  const env = { XDG_CACHE_HOME: join(dir, 'several') }
+  const env = { XDG_CACHE_HOME: createCacheHome(join(dir, 'several')) }
   const keelson = async (...args: readonly string[]): Promise<string> =>
     (
       await run(keelsonProgram, args, {

@@ -11,7 +11,7 @@ import { compareClock } from '../../src/entry/doctor/ask-etcd.ts'
 import type { Check } from '../../src/entry/doctor/check.ts'
 import { systemClock } from '../../src/lib/time/clock.ts'
 import { EtcdProcess, freePorts } from '../support/harness/etcd.ts'
-import { keelsonProgram } from '../support/harness/keelson.ts'
+import { createCacheHome, keelsonProgram } from '../support/harness/keelson.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-doctor-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -24,7 +24,7 @@ chmodSync(kubectl, 0o755)
 const env = {
   ...process.env,
   HOME: folder,
-  XDG_CACHE_HOME: join(folder, 'cache'),
+  XDG_CACHE_HOME: createCacheHome(join(folder, 'cache')),
   TMPDIR: folder,
   PATH: [programs, process.env['PATH']].join(delimiter),
 }

@@ -10,7 +10,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
-import { keelsonProgram } from '../support/harness/keelson.ts'
+import { createCacheHome, keelsonProgram } from '../support/harness/keelson.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-exit-codes-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -19,7 +19,12 @@ mkdirSync(other)
 writeFileSync(join(other, 'notes.txt'), 'a file that Keelson did not create')
 const missing = join(folder, 'missing')
 /** Uses separate folders instead of the files of the user who runs the test. */
-const env = { ...process.env, HOME: folder, XDG_CACHE_HOME: join(folder, 'cache'), KUBECONFIG: '' }
+const env = {
+  ...process.env,
+  HOME: folder,
+  XDG_CACHE_HOME: createCacheHome(join(folder, 'cache')),
+  KUBECONFIG: '',
+}
 const TIMEOUT_MS = 120_000
 
 /** Runs a command to its end and returns its exit code. */
