@@ -59,7 +59,7 @@ function enlarged(value: Json): Json {
 }
 
 const repeated = (items: readonly Json[]): Json =>
-  Array.from({ length: 40 }, (_, at) => items[at % items.length] ?? null)
+  Array.from({ length: 20 }, (_, at) => items[at % items.length] ?? null)
 
 /**
  * Maximum length in characters of the objects that are enlarged. Enlarging longer objects would

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type HostileDefinition, hostileDefinitions } from '../chaos/hostile/crds.ts'
-import { type Answer, serverOfFile } from './support.ts'
+import { type HostileDefinition, hostileDefinitions } from '../hostile/crds.ts'
+import { type Answer, serverOfFile } from '../../integration/support.ts'
 
 /**
  * Maximum CPU time in ms for a definition and its objects, which have up to some megabytes. The CPU

@@ -1,9 +1,9 @@
 /** Tests that a server with a small heap survives users with roles that have huge rules. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startApiServer, type ApiServerProcess } from '../support/harness/api-server.ts'
-import { keelsonProgram } from '../support/harness/keelson.ts'
-import { type Call, type Client, clients } from './support.ts'
+import { startApiServer, type ApiServerProcess } from '../../support/harness/api-server.ts'
+import { keelsonProgram } from '../../support/harness/keelson.ts'
+import { type Call, type Client, clients } from '../../integration/support.ts'
 
 /** Heap limit that Node uses in a container of 512 MB. */
 const HEAP_MIB = 256

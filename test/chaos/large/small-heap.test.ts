@@ -1,10 +1,10 @@
 /** Tests that no single request exhausts the heap of a server with little memory. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Fields } from '../../src/api/object.ts'
-import { startApiServer, type ApiServerProcess } from '../support/harness/api-server.ts'
-import { keelsonProgram } from '../support/harness/keelson.ts'
-import { type Client, clients } from './support.ts'
+import type { Fields } from '../../../src/api/object.ts'
+import { startApiServer, type ApiServerProcess } from '../../support/harness/api-server.ts'
+import { keelsonProgram } from '../../support/harness/keelson.ts'
+import { type Client, clients } from '../../integration/support.ts'
 
 /** Heap limit that Node uses in a container of 512 MB. */
 const HEAP_MIB = 256

@@ -72,7 +72,8 @@ function follow(blocks: readonly Block[], copy: string, t: TestContext): Promise
   const path = [join(root, 'node_modules', '.bin'), dirname(process.execPath), env['PATH']]
   return runBlocks(blocks, {
     folder: copy,
-    // Use a separate compile cache, because the code of a copy is not useful for other runs.
+    // Use a separate compile cache, because the code of a copy is not useful for other runs. It
+    // begins with the compiled code of this checkout, which `copyRepository` has copied.
     env: { ...env, PATH: path.join(':'), NODE_COMPILE_CACHE: join(copy, '.cache', 'compiled') },
     port: 0,
     lacks,
@@ -109,4 +110,10 @@ async function copyRepository(copy: string): Promise<void> {
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
   const tools = join(root, '.cache', 'tools')
   if (existsSync(tools)) await symlink(tools, join(copy, '.cache', 'tools'))
+  const compiled = process.env['NODE_COMPILE_CACHE']
+  if (compiled !== undefined && process.env['NODE_COMPILE_CACHE_PORTABLE'] === '1')
+    // Other tests write to the cache at the same time, so some files may be missing in the copy.
+    await run('cp', ['--recursive', '--link', compiled, join(copy, '.cache', 'compiled')]).catch(
+      () => undefined,
+    )
 }
