@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -52,6 +52,17 @@ test('the code cache of a server is kept for its next start', async () => {
   await server.restart('SIGTERM')
   assert.equal(kept().length, 1)
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
+})
+
+test('a start does not load modules of Node that few servers need', async () => {
+  const hook = join(packageFolder, 'loaded.cjs')
+  writeFileSync(hook, "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))")
+  const main = join(packageFolder, 'dist', 'main.cjs')
+  const { stdout } = await run(process.execPath, ['--require', hook, main, '--version'])
+  const loaded = new Set(stdout.split('\n').map((line) => line.replace('NativeModule ', '')))
+  assert.ok(loaded.has('net'))
+  for (const name of ['assert', 'child_process', 'inspector/promises', 'sqlite', 'v8'])
+    assert.equal(loaded.has(name), false, name)
 })
 
 test('the descriptions of fields in OpenAPI documents are loaded from the package', async () => {

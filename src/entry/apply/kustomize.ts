@@ -2,12 +2,9 @@
  * Builds the folder of a kustomization with the program `kustomize` or, if it is not installed,
  * with `kubectl`, which contains kustomize.
  */
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { messageOf } from '../../lib/errors.ts'
-
-const run = promisify(execFile)
+import { runProgram } from '../../lib/process/run-program.ts'
 
 /** Maximum time of a build, which may download remote bases. */
 const TIMEOUT_MS = 120_000
@@ -35,7 +32,7 @@ export async function buildKustomization(
       const options = { timeout: TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX, signal }
       // Make the path begin with a slash or a dot, so that it cannot be read as a flag or a URL.
       const path = folder.startsWith('/') ? folder : `./${folder}`
-      const { stdout } = await run(program, [verb, path], options)
+      const { stdout } = await runProgram(program, [verb, path], options)
       return { text: stdout, command }
     } catch (error) {
       if (isMissing(error)) continue

@@ -3,15 +3,12 @@
  * no Unix datagram sockets, so the program systemd-notify sends the messages. The unit needs
  * `NotifyAccess=all`, because systemd-notify is a child process.
  */
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
+import { runProgram } from '../../lib/process/run-program.ts'
 
 /** systemd-notify waits up to 5 s until systemd has processed the message. */
 const NOTIFY_MS_MAX = 10_000
-
-const run = promisify(execFile)
 
 export class ServiceManager {
   readonly #env: NodeJS.ProcessEnv
@@ -55,7 +52,7 @@ export class ServiceManager {
     if (this.#env['NOTIFY_SOCKET'] === undefined) return
     this.#sending = this.#sending.then(async () => {
       try {
-        await run('systemd-notify', assignments, { env: this.#env, timeout: NOTIFY_MS_MAX })
+        await runProgram('systemd-notify', assignments, { env: this.#env, timeout: NOTIFY_MS_MAX })
       } catch (error) {
         this.#log('warn', 'systemd cannot be notified; is systemd-notify on the PATH?', {
           state: assignments.join(' '),

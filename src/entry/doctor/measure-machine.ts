@@ -1,12 +1,10 @@
 /** Measures the machine for `keelson doctor`. Changes nothing, and calls only the given etcd. */
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
-import { promisify } from 'node:util'
 import { fieldsOf, textOf } from '../../api/object.ts'
 import { platform } from '../../lib/platform/current-platform.ts'
 import { planMemory } from '../../lib/process/memory-plan.ts'
@@ -31,8 +29,8 @@ import {
   type KubectlState,
   type PortState,
 } from './machine-checks.ts'
+import { runProgram } from '../../lib/process/run-program.ts'
 
-const run = promisify(execFile)
 /** Maximum wait until kubectl reports its version. */
 const KUBECTL_MS_MAX = 5_000
 
@@ -171,7 +169,10 @@ async function findKubectl(path: string): Promise<KubectlState> {
 async function versionOf(kubectl: string): Promise<string | undefined> {
   try {
     const args = ['version', '--client', '--output=json']
-    const { stdout } = await run(kubectl, args, { timeout: KUBECTL_MS_MAX, windowsHide: true })
+    const { stdout } = await runProgram(kubectl, args, {
+      timeout: KUBECTL_MS_MAX,
+      windowsHide: true,
+    })
     const { clientVersion } = fieldsOf(JSON.parse(stdout))
     return textOf(fieldsOf(clientVersion)['gitVersion']) || undefined
   } catch {
