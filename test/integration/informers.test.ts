@@ -18,7 +18,7 @@ import { kubectlFor } from '../support/harness/kubectl.ts'
 /** Number of objects, enough for several pages of a list. */
 const OBJECTS = 1500
 /** Time between two restarts. In this time, the clients reconnect and make some hundred writes. */
-const CALM_MS = 3000
+const CALM_MS = 2000
 const clientNode = join(import.meta.dirname, '..', 'clients', 'node-informer.ts')
 
 test('informers receive exactly what was written, despite restarts of the server and of etcd', async () => {
