@@ -1,10 +1,10 @@
 /** The releases of Kubernetes that Keelson knows, by their minor version. */
 
 /** Minor versions of the releases that Keelson can serve, in ascending order. */
-export const servedMinors: readonly number[] = [33, 34]
+export const servedMinors: readonly number[] = [33, 34, 35]
 
 /** Releases that can be served only with an environment variable, because they are incomplete. */
-const unfinishedMinors: readonly number[] = [35, 36, 37]
+const unfinishedMinors: readonly number[] = [36, 37]
 
 /** All releases whose catalogue Keelson has, in ascending order. */
 export const knownMinors: readonly number[] = [...servedMinors, ...unfinishedMinors]

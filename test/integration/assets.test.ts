@@ -150,8 +150,8 @@ test('the installed kube-apiserver reports the release that --kubernetes selects
   assert.match((await run(program, ['--version'])).stdout, /^Kubernetes v1\.34 /)
   assert.match(readFileSync(program, 'utf8'), / kube-apiserver --kubernetes=1\.34 "\$@"$/m)
   await assert.rejects(
-    run(keelsonProgram, ['assets', `--dir=${folder}`, '--kubernetes=1.35']),
-    /Known versions: 1\.33, 1\.34, latest/,
+    run(keelsonProgram, ['assets', `--dir=${folder}`, '--kubernetes=1.36']),
+    /Known versions: 1\.33, 1\.34, 1\.35, latest/,
   )
 })
 

@@ -79,6 +79,9 @@ test('an error in a file names the file and the line', async () => {
 test('keelson check-crd exits with 2 if its arguments are invalid, for example if a release is unfinished', async () => {
   const { code, errors } = await checkCrd('--versions=1.31-1.37', 'widgets.yaml')
   assert.equal(code, 2)
-  assert.match(errors, /"1\.37" is not known\. Known versions: 1\.31, 1\.32, 1\.33, 1\.34, latest/)
+  assert.match(
+    errors,
+    /"1\.37" is not known\. Known versions: 1\.31, 1\.32, 1\.33, 1\.34, 1\.35, latest/,
+  )
   assert.equal((await checkCrd()).code, 2)
 })

@@ -160,7 +160,7 @@ test('each server creates the roles and flow schemas of its release', async () =
 test('an unfinished release is refused unless an environment variable is set', async () => {
   delete process.env[UNFINISHED]
   await assert.rejects(
-    startCluster({ kubernetes: '1.35' }),
-    /^Error: --kubernetes: Kubernetes version "1\.35" is not known\. Known versions: 1\.33, 1\.34, latest$/,
+    startCluster({ kubernetes: '1.36' }),
+    /^Error: --kubernetes: Kubernetes version "1\.36" is not known\. Known versions: 1\.33, 1\.34, 1\.35, latest$/,
   )
 })
