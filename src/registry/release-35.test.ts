@@ -144,6 +144,27 @@ test('since 1.35, the state of a terminated container follows its restart rules'
   assert.deepEqual(statusUpdated('v1 Pod', restarted, pod(spec, statusesAfter(1))), [[why], [why]])
 })
 
+test('since 1.35, the rules of an init container without a restart policy are not validated', () => {
+  const restartPolicyRules = [{ action: 'No' }]
+  const initContainers = [
+    {
+      name: 'd',
+      image: 'i',
+      imagePullPolicy: 'Always',
+      terminationMessagePolicy: 'File',
+      restartPolicyRules,
+    },
+  ]
+  const object = pod({ dnsPolicy: 'Default', terminationGracePeriodSeconds: 1, initContainers })
+  const [, found = []] = both('v1 Pod').map((resource) => textsOf(validateCreate(object, resource)))
+  assert.deepEqual(
+    found.filter((text) => text.startsWith('spec.initContainers')),
+    [
+      'spec.initContainers[0].restartPolicy: Required value: must specify restartPolicy when restart rules are used',
+    ],
+  )
+})
+
 const slice = (spec: Fields): KubeObject => ({
   apiVersion: 'resource.k8s.io/v1',
   kind: 'ResourceSlice',

@@ -1,5 +1,11 @@
 /** Restart policies and rules of single containers (gate ContainerRestartRules). */
-import { forbiddenField, notSupported, required, tooLong } from '../../../../api/field-fault.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../../api/field-fault.ts'
 import {
   type Fields,
   fieldsOf,
@@ -76,6 +82,9 @@ function withoutPolicy(container: Fields, list: string): Fields {
   return isKept ? { ...rest, restartPolicy } : rest
 }
 
+const policyMissing = (path: string): FieldFault =>
+  required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used')
+
 /** Validates the policy and the rules of a container. */
 export function containerRestarts(container: Fields, path: string, check: Check): void {
   const { restartPolicy, restartPolicyRules } = container
@@ -83,8 +92,7 @@ export function containerRestarts(container: Fields, path: string, check: Check)
   const own = `${path}.restartPolicyRules`
   if (restartPolicy === undefined) {
     if (rules.length === 0) return
-    const why = 'must specify restartPolicy when restart rules are used'
-    check.faults.push(required(`${path}.restartPolicy`, why))
+    check.faults.push(policyMissing(path))
   } else if (!policies.some((policy) => policy === restartPolicy)) {
     check.faults.push(notSupported(`${path}.restartPolicy`, textOf(restartPolicy), policies))
   }
@@ -109,7 +117,9 @@ export function containerRestarts(container: Fields, path: string, check: Check)
 
 /** Validates the policy and the rules of an init container. */
 export function initRestarts(container: Fields, path: string, check: Check): void {
-  if (container['restartPolicy'] !== 'Always' || check.gates.isOn(restartAllGate))
+  if (container['restartPolicy'] === undefined) {
+    if (hasRules(container)) check.faults.push(policyMissing(path))
+  } else if (container['restartPolicy'] !== 'Always' || check.gates.isOn(restartAllGate))
     containerRestarts(container, path, check)
   else if (hasRules(container)) {
     const why = 'restartPolicyRules are not allowed for init containers with restart policy Always'
