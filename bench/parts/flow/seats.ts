@@ -55,7 +55,7 @@ const info = (verb: string): RequestInfo => ({
 
 function createFlows(): FlowControl {
   const flows = new FlowControl({
-    release: 33,
+    countsInitialObjects: false,
     // Run deferred work immediately. If it ran in a later tick of the event loop, the measured time
     // would include the wait for this tick.
     time: { ...systemTime, defer: (run) => run() },

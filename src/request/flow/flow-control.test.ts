@@ -64,7 +64,7 @@ class FlowControlFixture implements Disposable {
     const metrics = new FlowMetrics(new Metrics(), 0)
     const countObjects = (): number => objects
     this.flows = new FlowControl({
-      release: 33,
+      countsInitialObjects: false,
       time: this.time,
       metrics,
       seats,

@@ -59,8 +59,8 @@ export type FlowControlOptions = {
   /** Number of seats of all priority levels together. */
   readonly seats: number
   readonly countObjects: CountObjects
-  /** Minor version of the release that the server implements. */
-  readonly release: number
+  /** Whether a watch that begins with the existing objects takes as many seats as a list. */
+  readonly countsInitialObjects: boolean
   /** Timeout for requests without a deadline of their own, such as watches. */
   readonly requestTimeoutMs: number
 }
@@ -263,13 +263,13 @@ export class FlowControl implements Disposable {
   }
 
   #estimate({ level, series }: Flow, { info, request }: FlowControlRequest): Work {
-    const { countObjects, release } = this.#options
+    const { countObjects, countsInitialObjects } = this.#options
     const isPlain = info.kind !== 'resource' || info.verb === 'get'
     const bodyBytes = isPlain ? 0 : announcedBytes(request)
     const work = isPlain
       ? oneSeat
       : estimateWork(
-          { countObjects, release, watches: this.#watches },
+          { countObjects, countsInitialObjects, watches: this.#watches },
           { info, query: request.query, seatsMax: level.requestSeatsMax, bodyBytes, series },
         )
     series.estimatedSeats().observe(Math.max(work.initialSeats, work.finalSeats))

@@ -26,7 +26,7 @@ type EstimateCase = Partial<ResourceInfo> & {
   readonly seatsMax?: number
   readonly watches?: WatchCounts
   readonly bodyBytes?: number
-  readonly release?: number
+  readonly countsInitialObjects?: boolean
 }
 
 function estimated(given: EstimateCase): Work {
@@ -36,7 +36,7 @@ function estimated(given: EstimateCase): Work {
     seatsMax = 10,
     watches = new WatchCounts(),
     bodyBytes = 0,
-    release = 33,
+    countsInitialObjects = false,
     ...more
   } = given
   const series = new FlowMetrics(new Metrics(), 0).flows.series('schema', 'level')
@@ -47,7 +47,7 @@ function estimated(given: EstimateCase): Work {
     bodyBytes,
     series,
   }
-  return estimateWork({ countObjects: () => stored, watches, release }, asked)
+  return estimateWork({ countObjects: () => stored, watches, countsInitialObjects }, asked)
 }
 
 const seatsOf = (asked: EstimateCase): number => estimated(asked).initialSeats
@@ -76,7 +76,7 @@ test('a streaming list takes as many seats as a list, and other watches take one
 })
 
 test('since 1.35, a watch that begins with the existing objects takes as many seats as a list', () => {
-  const watch = { verb: 'watch', release: 35 }
+  const watch = { verb: 'watch', countsInitialObjects: true }
   assert.equal(seatsOf({ ...watch, query: 'watch=1' }), 10)
   assert.equal(seatsOf({ ...watch, query: 'watch=1&resourceVersion=0' }), 10)
   assert.equal(seatsOf({ ...watch, query: 'watch=1&resourceVersion=5' }), 1)

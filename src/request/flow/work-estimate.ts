@@ -33,8 +33,8 @@ const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch',
 export type EstimateOptions = {
   readonly countObjects: CountObjects
   readonly watches: WatchCounts
-  /** Minor version of the release. */
-  readonly release: number
+  /** Whether a watch that begins with the existing objects takes as many seats as a list. */
+  readonly countsInitialObjects: boolean
 }
 
 export type EstimateInput = {
@@ -48,7 +48,7 @@ export type EstimateInput = {
 }
 
 export function estimateWork(
-  { countObjects, watches, release }: EstimateOptions,
+  { countObjects, watches, countsInitialObjects }: EstimateOptions,
   asked: EstimateInput,
 ): Work {
   const { info, query, series } = asked
@@ -57,7 +57,7 @@ export function estimateWork(
   if (info.verb === 'list') return seatsOnly(listSeats(info, query, countObjects), seatsMax)
   if (info.verb === 'watch') {
     const readsAll =
-      isTrue(query.get('sendInitialEvents')) || (release >= ALL_READ_SINCE && startsAnywhere(query))
+      isTrue(query.get('sendInitialEvents')) || (countsInitialObjects && startsAnywhere(query))
     return readsAll ? seatsOnly(listSeats(info, query, countObjects), seatsMax) : oneSeat
   }
   if (!mutatingVerbs.has(info.verb) || isTokenRequest(info)) return oneSeat
@@ -68,9 +68,6 @@ export function estimateWork(
   const { initialSeats } = seatsOnly(bodySeats, seatsMax)
   return { ...lingering(Math.ceil(count / WATCHES_PER_SEAT), seatsMax), initialSeats }
 }
-
-/** The first release in which a watch that begins with the existing objects counts like a list. */
-const ALL_READ_SINCE = 35
 
 const startsAnywhere = (query: URLSearchParams): boolean =>
   ['', '0'].includes(query.get('resourceVersion') ?? '')

@@ -13,6 +13,9 @@ export type FlowControlSubsystem = AsyncDisposable & {
   readonly start: () => Promise<void>
 }
 
+/** The first release in which a watch that begins with the existing objects counts like a list. */
+const ALL_READ_SINCE = 35
+
 /**
  * Builds API Priority and Fairness. Returns undefined if only the number of requests is limited.
  */
@@ -27,7 +30,7 @@ export function buildFlowControl(core: PlaneCore): FlowControlSubsystem | undefi
       const resource = registry.find(info)
       return resource && storage.cache.objectsOf(accessOf(resource).keys.prefix)
     },
-    release: config.release,
+    countsInitialObjects: config.release >= ALL_READ_SINCE && config.featureGates.isOn('WatchList'),
     requestTimeoutMs: config.requests.timeoutMs,
   })
   const { log } = environment

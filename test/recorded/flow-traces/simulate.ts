@@ -32,7 +32,7 @@ const { values } = parseArgs({
 
 const time = new SteppedTime()
 const flows = new FlowControl({
-  release: 33,
+  countsInitialObjects: false,
   time,
   metrics: new FlowMetrics(new Metrics(), 0),
   seats: SEATS,
