@@ -15,17 +15,18 @@ import { createPodNodeSelector } from './pod-node-selector.ts'
 async function selected(
   annotation: string | undefined,
   nodeSelector: Fields,
-  { configuration = noNodeSelectors, metadata = {} } = {},
+  { configuration = noNodeSelectors, metadata = {}, release = 33 } = {},
 ): Promise<Json | undefined> {
   const objects = new MemoryObjects()
   const annotations =
     annotation === undefined ? {} : { 'scheduler.alpha.kubernetes.io/node-selector': annotation }
   objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { annotations } }))
   const object = pod({ nodeSelector }, metadata)
-  const admitted = await admit(
-    createPodNodeSelector(objects, configuration),
-    attributes({ plural: 'pods', object }),
-  )
+  const given = attributes({ plural: 'pods', object })
+  const admitted = await admit(createPodNodeSelector(objects, configuration), {
+    ...given,
+    resource: { ...given.resource, release },
+  })
   return typeof admitted === 'string' ? admitted : fieldsOf(admitted?.['spec'])['nodeSelector']
 }
 
@@ -49,6 +50,17 @@ test('the default labels and the allowed labels of the configuration are applied
   assert.equal(await selected(undefined, { c: 'e' }, { configuration }), refused)
   assert.equal(await selected('e=f', {}, { configuration }), refused)
   assert.deepEqual(await selected('', {}, { configuration }), {})
+})
+
+test('since 1.35, the error about a key that is too long counts bytes', async () => {
+  const annotation = `${'a'.repeat(64)}=b`
+  const found = await Promise.all(
+    [34, 35].map((release) => selected(annotation, {}, { release }).then(textOf)),
+  )
+  assert.deepEqual(
+    found.map((text) => text.replace(/.*: /, '')),
+    ['name part must be no more than 63 characters', 'name part must be no more than 63 bytes'],
+  )
 })
 
 test('every pod is rejected if the annotation of the namespace is not a valid list of labels', async () => {

@@ -6,7 +6,7 @@
  */
 import { forbidden, internalError, unclassified } from '../api/errors.ts'
 import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'
-import { checkLabelValue, checkQualifiedName, olderLabelText } from '../api/names.ts'
+import { checkLabelValue, checkQualifiedName, labelTextOf } from '../api/names.ts'
 import { quote } from '../api/quote.ts'
 import type { PodNodeSelectors } from '../config/files/pod-node-selector.ts'
 import { type Attributes, type Plugin, targetOf } from './admission.ts'
@@ -21,14 +21,18 @@ export function createPodNodeSelector(
   objects: Pick<Objects, 'get'>,
   { clusterDefault, whitelists }: PodNodeSelectors,
 ): Plugin {
-  const labelsOf = async (namespace: string): Promise<NodeLabels> => {
+  const labelsOf = async ({ namespace, resource }: Attributes): Promise<NodeLabels> => {
     const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
     if (found === undefined) throw internalError(`namespace ${namespace} does not exist`)
-    return parseNodeLabels(found.metadata.annotations?.[annotation] ?? clusterDefault)
+    return parseNodeLabels(
+      found.metadata.annotations?.[annotation] ?? clusterDefault,
+      resource.release,
+    )
   }
 
   const check = (attributes: Attributes, pod: KubeObject, selected: NodeLabels): void => {
-    const whitelist = parseNodeLabels(whitelists.get(attributes.namespace) ?? '')
+    const { namespace, resource } = attributes
+    const whitelist = parseNodeLabels(whitelists.get(namespace) ?? '', resource.release)
     const isAllowed =
       whitelist.size === 0 || [...selected].every(([key, value]) => whitelist.get(key) === value)
     if (!isAllowed)
@@ -45,7 +49,7 @@ export function createPodNodeSelector(
     mutate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isConcerned(attributes)) return object
-      const [wanted, selected] = [await labelsOf(attributes.namespace), selectorOf(object)]
+      const [wanted, selected] = [await labelsOf(attributes), selectorOf(object)]
       refuseConflict(attributes, object, { wanted, selected })
       const merged = new Map([...wanted, ...selected])
       check(attributes, object, merged)
@@ -60,7 +64,7 @@ export function createPodNodeSelector(
     validate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isConcerned(attributes)) return
-      const [wanted, selected] = [await labelsOf(attributes.namespace), selectorOf(object)]
+      const [wanted, selected] = [await labelsOf(attributes), selectorOf(object)]
       refuseConflict(attributes, object, { wanted, selected })
       check(attributes, object, selected)
     },
@@ -99,14 +103,15 @@ const refused = ({ resource }: Attributes, { metadata }: KubeObject, why: string
  * Parses a node selector such as `zone=a, disk=ssd`. Other operators and sets are not supported. If
  * a key is repeated, the last value is used.
  */
-function parseNodeLabels(selector: string): NodeLabels {
+function parseNodeLabels(selector: string, release: number): NodeLabels {
+  const textOfRelease = (text: string): string => labelTextOf(text, release)
   const labels = new Map<string, string>()
   for (const pair of selector === '' ? [] : selector.split(',')) {
     const parts = pair.split('=')
     const [key = '', value = ''] = parts.map((part) => part.trim())
     if (parts.length !== 2) throw unclassified(`invalid selector: [${parts.join(' ')}]`)
-    const keyFaults = checkQualifiedName(key).map(olderLabelText)
-    const valueFaults = checkLabelValue(value).map(olderLabelText)
+    const keyFaults = checkQualifiedName(key).map(textOfRelease)
+    const valueFaults = checkLabelValue(value).map(textOfRelease)
     // As in kube-apiserver, errors in a node selector have no field path.
     if (keyFaults.length > 0)
       throw unclassified(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)

@@ -149,7 +149,7 @@ export function labelTextOf(text: string, release: number): string {
     : text.replace(/must be no more than (63|253) bytes$/, 'must be no more than $1 characters')
 }
 
-/** Returns the text of the releases before 1.35, for errors that are the same in all releases. */
+/** Returns the text of the releases before 1.35, for errors that do not follow the release. */
 export const olderLabelText = (text: string): string => labelTextOf(text, LABEL_TEXTS_SINCE - 1)
 
 /**

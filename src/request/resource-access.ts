@@ -229,7 +229,11 @@ export class ResourceAccess {
     if (conversionWebhook === undefined) return this.#make(resource)
     const { ids, calls } = this.#options
     const { cache } = this.#options.storage
-    const webhook = new ConversionWebhook(conversionWebhook, ids.uid, calls)
+    const webhook = new ConversionWebhook(
+      conversionWebhook,
+      { newId: ids.uid, release: resource.release },
+      calls,
+    )
     const own = this.#make(resource)
     const versions = { ...own.versions, convertTo: convertingBy(webhook) }
     const access: Access = { ...own, versions }

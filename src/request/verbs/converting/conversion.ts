@@ -3,7 +3,7 @@
  * version. One call converts many objects.
  */
 import { type ApiError, unclassified } from '../../../api/errors.ts'
-import { checkLabelValue, checkQualifiedName, olderLabelText } from '../../../api/names.ts'
+import { checkLabelValue, checkQualifiedName, labelTextOf } from '../../../api/names.ts'
 import {
   type Fields,
   fieldsOf,
@@ -28,18 +28,24 @@ export class ConversionWebhook {
   readonly #webhook: Webhook
   readonly #reviewVersion: string
   readonly #newId: () => string
+  readonly #release: number
 
   /**
    * Creates the client. `webhook` is the field spec.conversion.webhook of the
    * CustomResourceDefinition.
    */
-  constructor(webhook: Fields, newId: () => string, options: WebhookClientOptions) {
+  constructor(
+    webhook: Fields,
+    { newId, release }: { readonly newId: () => string; readonly release: number },
+    options: WebhookClientOptions,
+  ) {
     this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, options)
     const known = textsOf(webhook['conversionReviewVersions']).find(
       (name) => name === 'v1' || name === 'v1beta1',
     )
     this.#reviewVersion = `${reviewGroup}/${known ?? 'v1'}`
     this.#newId = newId
+    this.#release = release
   }
 
   /**
@@ -64,7 +70,9 @@ export class ConversionWebhook {
       checkType(one, { at, gvk, apiVersion, kind: first.kind })
     return read.flatMap((one, at) => {
       const original = objects.at(at)
-      return original === undefined ? [] : [restored(one, original, gvk)]
+      return original === undefined
+        ? []
+        : [restored(one, original, { gvk, release: this.#release })]
     })
   }
 
@@ -193,11 +201,15 @@ function checkType(object: Fields, { at, gvk, apiVersion, kind }: ConversionRequ
   if (givenKind !== kind) throw refuse('kind', kind, givenKind)
 }
 
+/** The values on which errors about a converted object depend. */
+type Source = { readonly gvk: string; readonly release: number }
+
 /**
  * Returns the converted object with the original metadata, except for labels and annotations. A
  * webhook is not allowed to change other metadata.
  */
-function restored(converted: Fields, original: KubeObject, gvk: string): KubeObject {
+function restored(converted: Fields, original: KubeObject, source: Source): KubeObject {
+  const { gvk } = source
   const given = fieldsOf(converted['metadata'])
   for (const [name, shown] of [
     ['name', 'name'],
@@ -214,8 +226,8 @@ function restored(converted: Fields, original: KubeObject, gvk: string): KubeObj
   const { labels: _, annotations: __, ...kept } = original.metadata
   const metadata: ObjectMeta = {
     ...kept,
-    ...textsAt(given, 'labels', gvk),
-    ...textsAt(given, 'annotations', gvk),
+    ...textsAt(given, 'labels', source),
+    ...textsAt(given, 'annotations', source),
   }
   return {
     ...converted,
@@ -228,7 +240,7 @@ function restored(converted: Fields, original: KubeObject, gvk: string): KubeObj
 function textsAt(
   metadata: Fields,
   name: 'labels' | 'annotations',
-  gvk: string,
+  { gvk, release }: Source,
 ): Partial<ObjectMeta> {
   const given = metadata[name]
   if (given === undefined || given === null) return {}
@@ -244,10 +256,10 @@ function textsAt(
     const place = name === 'labels' ? 'metadata.labels' : 'metadata.annotation'
     const [why] = checkQualifiedName(name === 'labels' ? key : key.toLowerCase())
     if (why !== undefined)
-      throw refuse(`${place}: Invalid value: ${quote(key)}: ${olderLabelText(why)}`)
+      throw refuse(`${place}: Invalid value: ${quote(key)}: ${labelTextOf(why, release)}`)
     const [valueFault] = name === 'labels' ? checkLabelValue(value) : []
     if (valueFault !== undefined)
-      throw refuse(`${place}: Invalid value: ${quote(value)}: ${olderLabelText(valueFault)}`)
+      throw refuse(`${place}: Invalid value: ${quote(value)}: ${labelTextOf(valueFault, release)}`)
   }
   const texts = Object.fromEntries(
     Object.entries(given).map(([key, value]) => [key, textOf(value)]),
