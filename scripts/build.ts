@@ -91,7 +91,10 @@ const earlyModules = [
   'node:zlib',
 ]
 
-/** Fails if a module of Node is in neither list, because it may slow every start down. */
+/**
+ * Fails if a module of Node is imported with the prefix `node:` and is in neither list, because it
+ * may slow every start down.
+ */
 const checkModules: Plugin = {
   name: 'check modules',
   setup: (building) => {
