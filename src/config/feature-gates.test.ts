@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { bootstrapPolicy } from '../access/rbac/bootstrap-policy.ts'
+import { readPolicy } from '../access/rbac/read-policy.ts'
 import { gatesOf } from '../api/gates.ts'
-import { defaultMinor } from '../api/releases.ts'
+import { defaultMinor, servedMinors } from '../api/releases.ts'
+import { linesOfRelease } from '../objects/schema/release-lines.ts'
 import { gateHelp, gatesActedOn, parseFeatureGates, unsupportedGates } from './feature-gates.ts'
 
 const gateStates = gatesOf(defaultMinor).states
@@ -16,6 +19,54 @@ test('docs/gates.md explains each gate that can be set in kube-apiserver but has
   )
   const unchanged = unlocked.map(([name]) => name).filter((name) => !gatesActedOn.includes(name))
   assert.deepEqual(reported.toSorted(), unchanged.toSorted())
+})
+
+const source = join(import.meta.dirname, '..')
+const textsOf = (pattern: string, exclude: readonly string[] = []): readonly string[] =>
+  globSync(pattern, { cwd: source, exclude: ['**/*.test.ts', ...exclude] }).map((file) =>
+    readFileSync(join(source, file), 'utf8'),
+  )
+
+/** The strings in code that consist of one word. Code reads gates with such strings. */
+const words = textsOf('**/*.ts', ['config/feature-gates.ts']).flatMap((text) =>
+  [...text.matchAll(/'(\w+)'/g)].map(([, word = '']) => word),
+)
+const catalogue = textsOf('registry/catalogue/*.ts')
+
+/** Returns the gates that a server of this release reads from code, field types and roles. */
+function gatesReadIn(release: number): readonly string[] {
+  const read = new Set(words)
+  for (const text of catalogue)
+    for (const [, gates = ''] of linesOfRelease(text, release).matchAll(/ gate=(\S+)/g))
+      for (const gate of gates.split(';')) read.add(gate.split(':')[0] ?? '')
+  const isOn = (name: string): boolean => {
+    read.add(name)
+    return true
+  }
+  readPolicy(bootstrapPolicy, { release, isOn })
+  return [...gatesOf(release).states.keys()].filter((name) => read.has(name))
+}
+
+/** Gates in the list that no other code reads. */
+const unread = [
+  'AllAlpha',
+  'AllBeta',
+  'InPlacePodVerticalScalingAllocatedStatus',
+  'ListFromCacheSnapshot',
+]
+
+test('the list of supported gates has exactly the gates that a served release reads', () => {
+  const read = new Set([...servedMinors.flatMap(gatesReadIn), ...unread])
+  assert.deepEqual(
+    [...read].filter((name) => !gatesActedOn.includes(name)),
+    [],
+    'the list does not have these gates',
+  )
+  assert.deepEqual(
+    gatesActedOn.filter((name) => !read.has(name)),
+    [],
+    'no served release reads these gates',
+  )
 })
 
 test('locked gates are reported with their locked value in the list of all gates', () => {
