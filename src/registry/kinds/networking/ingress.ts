@@ -75,7 +75,7 @@ const DEFAULT_COUNTED_SINCE = 35
 const isRelaxedBackend = (backend: Json | undefined): boolean => {
   const { service } = fieldsOf(backend)
   const name = textOf(fieldsOf(service)['name'])
-  return isFields(service) && checkDnsLabel(name).length === 0 && /^\d/.test(name)
+  return isFields(service) && /^\d/.test(name) && checkDnsLabel(name).length === 0
 }
 
 function hasRelaxedName({ defaultBackend, rules }: Fields, { release }: Gates): boolean {
