@@ -29,7 +29,7 @@ export async function doctor(args: readonly string[], parts: CommandContext): Pr
           path: parts.env['PATH'] ?? '',
           clock: systemClock,
         })
-      : checkCommand(command, releasesFor(parts.env))
+      : checkCommand(command, releasesFor(parts.env), flags.hasRelease ? flags.release : undefined)
   const problems = countOf(checks, 'problem')
   parts.print(
     flags.isJson ? `${JSON.stringify({ problems, checks }, null, 2)}\n` : printChecks(checks),

@@ -65,6 +65,8 @@ export type DoctorFlags = {
   readonly manifest: string | undefined
   /** Minor version of Kubernetes that the server will implement. */
   readonly release: number
+  /** Whether a flag chooses the release. */
+  readonly hasRelease: boolean
   readonly port: number
   readonly dataDir: string
   readonly etcdServers: readonly string[]
@@ -101,6 +103,7 @@ export function readDoctorFlags(
   return {
     manifest,
     release: chosen.minor,
+    hasRelease: values.has('kubernetes'),
     port,
     dataDir: values.get('data-dir') ?? './.keelson',
     etcdServers: (values.get('etcd-servers') ?? '').split(',').filter((url) => url !== ''),

@@ -88,6 +88,26 @@ test('keelson doctor suggests setting --kubernetes to the release of the pod ima
   assert.equal(image(['--kubernetes=1.34'], [33, 34])?.level, 'ok')
 })
 
+test('keelson doctor checks flags as the release of the pod image or of --kubernetes has them', () => {
+  const gate = '--feature-gates=NodeDeclaredFeatures=true'
+  const problems = (image: string | undefined, release?: number) =>
+    checkCommand(
+      {
+        args: [...common, gate],
+        ...(image !== undefined && { pod: { image, userId: 0, mounts: new Map() } }),
+      },
+      [33, 35],
+      release,
+    )
+      .filter(({ level }) => level === 'problem')
+      .map(({ value }) => value)
+  assert.deepEqual(problems('kube-apiserver:v1.35.1'), [])
+  assert.deepEqual(problems(undefined, 35), [])
+  const refused = ['refused: unrecognized feature gate: NodeDeclaredFeatures']
+  assert.deepEqual(problems('kube-apiserver:v1.33.1'), refused)
+  assert.deepEqual(problems(undefined), refused)
+})
+
 test('docs/differences.md explains each flag whose effect changes when Keelson replaces kube-apiserver', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/differences.md'), 'utf8')
   for (const [name, { swap }] of Object.entries(flags))

@@ -34,14 +34,18 @@ type CheckedFlags = {
   readonly releases: readonly number[]
 }
 
-/** Checks a command line. `releases` are the releases that Keelson can serve. */
+/**
+ * Checks a command line. `releases` are the releases that Keelson can serve. `release` is used if
+ * no flag chooses a release. By default, it is that of the image of the pod.
+ */
 export function checkCommand(
   { args, pod }: ServerCommand,
   releases: readonly number[] = servedMinors,
+  release: number | undefined = pod && servedReleaseOf(pod.image, releases),
 ): readonly Check[] {
   const { raw } = parseArgs(args)
   const files = filesOf(raw, pod)
-  const problems = [...checkFiles(files), ...checkValues(args, { raw, files, releases })]
+  const problems = [...checkFiles(files), ...checkValues(args, { raw, files, releases, release })]
   const byName = Map.groupBy(problems, ({ name }) => name)
   const checked = [...raw].flatMap(([flag, values]) => {
     const found = byName.get(`--${flag}`)
@@ -148,7 +152,7 @@ function stateOf(path: string): 'readable' | 'missing' | 'unreadable' {
  */
 function checkValues(
   args: readonly string[],
-  { raw, files, releases }: CheckedFlags,
+  { raw, files, releases, release }: CheckedFlags & { readonly release: number | undefined },
 ): readonly Check[] {
   const hostPaths = new Map(files.map(({ path, hostPath }) => [path, hostPath ?? path]))
   const known = [...raw].flatMap(([flag, values]) =>
@@ -159,7 +163,10 @@ function checkValues(
       return `--${flag}=${local}`
     }),
   )
-  const result = checkArgs(known, { releases })
+  // Another check suggests this flag. The values are checked as if it were set.
+  const suggested =
+    release === undefined || raw.has('kubernetes') ? [] : [`--kubernetes=1.${release}`]
+  const result = checkArgs([...suggested, ...known], { releases })
   const parsed = parseArgs(args)
   const absent = files.filter((file) => stateOf(file.hostPath ?? file.path) !== 'readable')
   const faults = result.kind === 'faults' ? result.faults : []
@@ -206,6 +213,15 @@ function checkPod(pod: ServerPod, { raw, files, releases }: CheckedFlags): reado
   ]
 }
 
+/** Returns the minor version of Kubernetes that the tag of an image names. */
+function minorOf(image: string): number | undefined {
+  const version = /:v1\.(\d+)\.\S+$/.exec(image)?.[1]
+  return version === undefined ? undefined : Number(version)
+}
+
+const servedReleaseOf = (image: string, releases: readonly number[]): number | undefined =>
+  releases.find((release) => release === minorOf(image))
+
 /**
  * Compares the Kubernetes version of an image with the version that Keelson would serve
  * (--kubernetes).
@@ -215,11 +231,10 @@ function checkImage(
   kubernetes: string | undefined,
   releases: readonly number[],
 ): Check {
-  const version = /:v1\.(\d+)\.\S+$/.exec(image)?.[1]
-  const minor = Number(version)
+  const minor = minorOf(image)
   const chosen = kubernetes === undefined ? undefined : parseRelease(kubernetes, releases)
   const release = chosen !== undefined && 'minor' in chosen ? chosen.minor : defaultMinor
-  if (version === undefined || minor === release) return ok('image', image)
+  if (minor === undefined || minor === release) return ok('image', image)
   return {
     name: 'image',
     level: 'warning',
