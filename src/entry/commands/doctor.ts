@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { releasesFor } from '../../api/releases.ts'
+import { defaultMinor, releasesFor } from '../../api/releases.ts'
 import { readTextFile } from '../../config/files/read-file.ts'
 import { checkCommand } from '../doctor/flag-checks.ts'
 import {
@@ -23,13 +23,14 @@ export async function doctor(args: readonly string[], parts: CommandContext): Pr
     command === undefined
       ? await checkMachine({
           ...flags,
+          release: flags.release ?? defaultMinor,
           cache: parts.cache,
           index: runningIndex(parts),
           bundledNode: bundledNode(parts),
           path: parts.env['PATH'] ?? '',
           clock: systemClock,
         })
-      : checkCommand(command, releasesFor(parts.env), flags.hasRelease ? flags.release : undefined)
+      : checkCommand(command, releasesFor(parts.env), flags.release)
   const problems = countOf(checks, 'problem')
   parts.print(
     flags.isJson ? `${JSON.stringify({ problems, checks }, null, 2)}\n` : printChecks(checks),

@@ -63,10 +63,8 @@ replaces the server, and which files are missing.`,
 export type DoctorFlags = {
   /** The file whose flags are checked. If undefined, the machine is checked. */
   readonly manifest: string | undefined
-  /** Minor version of Kubernetes that the server will implement. */
-  readonly release: number
-  /** Whether a flag chooses the release. */
-  readonly hasRelease: boolean
+  /** Minor version of Kubernetes that the server will implement. Undefined if it is not chosen. */
+  readonly release: number | undefined
   readonly port: number
   readonly dataDir: string
   readonly etcdServers: readonly string[]
@@ -102,8 +100,7 @@ export function readDoctorFlags(
   const tls = { ca: text('etcd-cafile'), cert: text('etcd-certfile'), key: text('etcd-keyfile') }
   return {
     manifest,
-    release: chosen.minor,
-    hasRelease: values.has('kubernetes'),
+    release: values.has('kubernetes') ? chosen.minor : undefined,
     port,
     dataDir: values.get('data-dir') ?? './.keelson',
     etcdServers: (values.get('etcd-servers') ?? '').split(',').filter((url) => url !== ''),

@@ -8,6 +8,7 @@ import { getHeapStatistics } from 'node:v8'
 import { fieldsOf, textOf } from '../../api/object.ts'
 import { platform } from '../../lib/platform/current-platform.ts'
 import { planMemory } from '../../lib/process/memory-plan.ts'
+import { runProgram } from '../../lib/process/run-program.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { TlsOptions } from '../../net/grpc/tls.ts'
 import { listRunning } from '../dev/running.ts'
@@ -29,7 +30,6 @@ import {
   type KubectlState,
   type PortState,
 } from './machine-checks.ts'
-import { runProgram } from '../../lib/process/run-program.ts'
 
 /** Maximum wait until kubectl reports its version. */
 const KUBECTL_MS_MAX = 5_000

@@ -75,7 +75,7 @@ test('a streaming list takes as many seats as a list, and other watches take one
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1' }), 1)
 })
 
-test('since 1.35, a watch that begins with the existing objects takes as many seats as a list', () => {
+test('a watch that begins with the existing objects takes as many seats as a list if these objects count', () => {
   const watch = { verb: 'watch', countsInitialObjects: true }
   assert.equal(seatsOf({ ...watch, query: 'watch=1' }), 10)
   assert.equal(seatsOf({ ...watch, query: 'watch=1&resourceVersion=0' }), 10)

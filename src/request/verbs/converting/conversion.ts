@@ -202,14 +202,14 @@ function checkType(object: Fields, { at, gvk, apiVersion, kind }: ConversionRequ
 }
 
 /** The values on which errors about a converted object depend. */
-type Source = { readonly gvk: string; readonly release: number }
+type ErrorContext = { readonly gvk: string; readonly release: number }
 
 /**
  * Returns the converted object with the original metadata, except for labels and annotations. A
  * webhook is not allowed to change other metadata.
  */
-function restored(converted: Fields, original: KubeObject, source: Source): KubeObject {
-  const { gvk } = source
+function restored(converted: Fields, original: KubeObject, context: ErrorContext): KubeObject {
+  const { gvk } = context
   const given = fieldsOf(converted['metadata'])
   for (const [name, shown] of [
     ['name', 'name'],
@@ -226,8 +226,8 @@ function restored(converted: Fields, original: KubeObject, source: Source): Kube
   const { labels: _, annotations: __, ...kept } = original.metadata
   const metadata: ObjectMeta = {
     ...kept,
-    ...textsAt(given, 'labels', source),
-    ...textsAt(given, 'annotations', source),
+    ...textsAt(given, 'labels', context),
+    ...textsAt(given, 'annotations', context),
   }
   return {
     ...converted,
@@ -240,7 +240,7 @@ function restored(converted: Fields, original: KubeObject, source: Source): Kube
 function textsAt(
   metadata: Fields,
   name: 'labels' | 'annotations',
-  { gvk, release }: Source,
+  { gvk, release }: ErrorContext,
 ): Partial<ObjectMeta> {
   const given = metadata[name]
   if (given === undefined || given === null) return {}

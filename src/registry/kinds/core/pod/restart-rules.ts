@@ -117,9 +117,9 @@ export function containerRestarts(container: Fields, path: string, check: Check)
 
 /** Validates the policy and the rules of an init container. */
 export function initRestarts(container: Fields, path: string, check: Check): void {
-  if (container['restartPolicy'] === undefined) {
-    if (hasRules(container)) check.faults.push(policyMissing(path))
-  } else if (container['restartPolicy'] !== 'Always' || check.gates.isOn(restartAllGate))
+  const { restartPolicy } = container
+  if (restartPolicy === undefined && hasRules(container)) check.faults.push(policyMissing(path))
+  else if (restartPolicy !== 'Always' || check.gates.isOn(restartAllGate))
     containerRestarts(container, path, check)
   else if (hasRules(container)) {
     const why = 'restartPolicyRules are not allowed for init containers with restart policy Always'
